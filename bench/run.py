@@ -470,6 +470,8 @@ def main():
     make_registry(skills, rules=0, skills=400, agents=0, bundles=0)
     value = cpu_ms([args.brief, "lint"], skills, args.runs)
     report("lint, 400 skills", value, "60 ms", value <= 60)
+    status = cpu_ms([args.brief], skills, args.runs)
+    report("status, 400 skills", status, f"1.5 x lint ({value:.0f} ms)", status <= 1.5 * value)
     measure_agents(args, report)
     measure_diff(args, report)
     measure_engine(args, report, floor, many)

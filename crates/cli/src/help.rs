@@ -52,6 +52,7 @@ const MORE_GROUPS: &[CommandGroup] = &[
     CommandGroup {
         title: "Everyday",
         commands: &[
+            ("status", "brief status"),
             ("remove", "brief remove rule/money"),
             ("list", "brief list --tree"),
             ("view", "brief view"),
@@ -263,8 +264,7 @@ mod tests {
     /// An error and a help text come from the whole definition.
     #[test]
     fn an_unread_call_gets_the_words_of_the_whole_definition() {
-        for call in ["brief", "brief lnt", "brief lint --jsn", "brief add --help", "brief help why"]
-        {
+        for call in ["brief lnt", "brief lint --jsn", "brief add --help", "brief help why"] {
             let args = words(call);
             let expected = crate::command().term_width(80).try_get_matches_from(&args).unwrap_err();
             let error = Cli::read(&args, 80).unwrap_err();

@@ -35,9 +35,9 @@ use std::sync::Arc;
 
 use brief_syntax::System;
 use brief_syntax::text::visible;
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
-use commands::Command;
+use commands::{Command, StatusArgs};
 use error::{CommandError, ErrorKind, Result};
 use help::Overview;
 use output_options::{ColorArg, OutputOptions};
@@ -47,7 +47,6 @@ pub use ui::Ui;
 /// Find out what your coding agents are told about a file, and why
 #[derive(Debug, Parser)]
 #[command(name = "brief", version, max_term_width = 100)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
 struct GlobalOptions {
     /// Run as if started in DIR
     #[arg(short = 'C', value_name = "DIR", global = true, help_heading = "Global options")]
@@ -78,6 +77,7 @@ impl Cli {
         let matches = match alone {
             Some(matches) => matches,
             None if is_version(args) => GlobalOptions::command().try_get_matches_from(args)?,
+            None if let Some(status) = Cli::read_status(args) => return Ok(status),
             None => {
                 let matches = command().term_width(help_width).try_get_matches_from(args);
                 matches.map_err(|mut error| {
@@ -91,6 +91,17 @@ impl Cli {
             Some(command) => Ok(Cli { options, command }),
             None => Err(clap::Error::new(clap::error::ErrorKind::MissingSubcommand)),
         }
+    }
+}
+
+impl Cli {
+    /// Reads a call without a command, which shows the status; `None` for any other call.
+    fn read_status(args: &[OsString]) -> Option<Cli> {
+        let definition = StatusArgs::augment_args(GlobalOptions::command());
+        let matches = definition.try_get_matches_from(args).ok()?;
+        let options = GlobalOptions::from_arg_matches(&matches).ok()?;
+        let status = StatusArgs::from_arg_matches(&matches).ok()?;
+        Some(Cli { options, command: Command::Status(status) })
     }
 }
 

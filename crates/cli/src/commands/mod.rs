@@ -34,6 +34,7 @@ mod schema;
 mod search;
 mod show;
 mod stale;
+mod status;
 mod sync;
 mod task;
 mod tokens;
@@ -51,6 +52,7 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(crate) use init::{StarterError, write_starter};
+pub(crate) use status::StatusArgs;
 
 /// Defines the commands. A line is the name that is typed, another name for it, and the arguments, which
 /// lie in the command's file beside its function `run`.
@@ -105,6 +107,7 @@ macro_rules! commands {
 }
 
 commands! {
+    "status" => Status(status::StatusArgs),
     "show" => Show(show::ShowArgs),
     "why" => Why(why::WhyArgs),
     "context" => Context(context::ContextArgs),
@@ -144,7 +147,8 @@ impl Command {
     pub(crate) fn is_an_answer(&self) -> bool {
         matches!(
             self,
-            Command::Show(_)
+            Command::Status(_)
+                | Command::Show(_)
                 | Command::Why(_)
                 | Command::Context(_)
                 | Command::Tokens(_)

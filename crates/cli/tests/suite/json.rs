@@ -50,6 +50,7 @@ fn leaves() -> Vec<(String, bool)> {
 
 /// One run of each command, several where a command has several shapes. They build on each other.
 const RUNS: &[(&str, &str)] = &[
+    ("status", "status"),
     ("context", "context src/a.py"),
     ("context", "context --all"),
     ("context", "context src/a.py --client claude --budget 10"),
@@ -272,7 +273,7 @@ fn an_error_is_one_object() {
         "message": "unrecognized subcommand 'contxt'",
         "hints": [
           "a similar subcommand exists: 'context'",
-          "Usage: brief [OPTIONS] <COMMAND>",
+          "Usage: brief [OPTIONS] [COMMAND]",
           "For more information, try '--help'."
         ]
       }

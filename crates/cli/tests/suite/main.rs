@@ -154,6 +154,7 @@ mod sentences;
 #[cfg(unix)]
 mod stale;
 mod started;
+mod status;
 mod survey;
 mod task;
 #[cfg(unix)]

@@ -92,7 +92,8 @@ fn hostile_on_a_screen() -> Sandbox {
 }
 
 /// A call of each command, with `N` for a hostile name. Servers end with their input.
-const CALLS: [&str; 84] = [
+const CALLS: [&str; 85] = [
+    "status",
     "context src/N/a.rs",
     "context --all",
     "context . --mention N",

@@ -8,7 +8,7 @@ mod table;
 
 use std::path::Path;
 
-use brief_dialects::{Level, Moment, Name};
+use brief_dialects::{Level, Moment, Name, Owner};
 use brief_profiles::{OwnClients, UnknownClient, known_client};
 use brief_syntax::{System, Target};
 use serde::ser::SerializeStruct;
@@ -120,6 +120,11 @@ pub struct SeenItem<'c> {
 }
 
 impl SeenItem<'_> {
+    /// Returns whether it is the user's own, for all projects.
+    pub fn is_of_user(&self) -> bool {
+        self.level.owner == Owner::User
+    }
+
     /// Returns whether it applies for no client.
     pub fn is_skipped(&self) -> bool {
         self.seen.iter().all(|sight| sight.how == Arrival::Skipped)

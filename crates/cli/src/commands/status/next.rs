@@ -1,0 +1,109 @@
+//! The next commands: the most useful one first.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use brief_dialects::capability::Capability;
+use brief_engine::sees::MissingCause;
+use brief_engine::survey::Survey;
+use brief_syntax::paths::relative_path;
+
+use super::{ClientStatus, NextCommand, State, Status};
+use crate::session::Session;
+
+/// Extensions of files that people work on.
+const CODE: [&str; 32] = [
+    "c", "cc", "clj", "cpp", "cs", "css", "dart", "ex", "exs", "go", "h", "hpp", "hs", "html",
+    "java", "jl", "js", "jsx", "kt", "lua", "php", "py", "r", "rb", "rs", "scala", "sh", "sql",
+    "svelte", "swift", "ts", "tsx",
+];
+
+/// Chooses the commands for a state. An example of a file is in the list already, if the project has one.
+pub(super) fn choose(session: &Session, status: &mut Status) {
+    let example = std::mem::take(&mut status.next);
+    let problems = status.errors + status.warnings;
+    let lint = (problems > 0).then(|| {
+        let effect = if problems > status.problems.len().min(super::SHOWN_PROBLEMS) {
+            "show all problems"
+        } else {
+            "show the details"
+        };
+        NextCommand::new("brief lint", effect)
+    });
+    let mut next = Vec::new();
+    match status.state {
+        State::Outside => {
+            next.push(NextCommand::new("brief -C DIR", "look at a project"));
+            next.push(NextCommand::new("brief help", "show commands"));
+        }
+        State::NoGuidance => {
+            next.extend(lint);
+            next.push(NextCommand::new("brief init", "create an AGENTS.yaml"));
+            next.push(NextCommand::new(
+                "brief add OWNER/REPO",
+                "use rules from another repository",
+            ));
+        }
+        State::Guidance => {
+            let is_broken = status.errors > 0;
+            let (first, second) = (lint, deliver(session, &status.clients));
+            // A hook would deliver what is in error, too.
+            let both = if is_broken { [first, second] } else { [second, first] };
+            next.extend(both.into_iter().flatten());
+            next.extend(example);
+        }
+    }
+    status.next = next;
+}
+
+/// Returns the command that brings most to a client that misses something.
+fn deliver(session: &Session, clients: &[ClientStatus]) -> Option<NextCommand> {
+    let is_forbidden =
+        session.policy().is_ok_and(|policy| policy.capability(Capability::Hooks).is_some());
+    let mut lacking: Vec<&ClientStatus> =
+        clients.iter().filter(|client| client.missing > 0).collect();
+    lacking.sort_by_key(|client| Reverse(client.missing));
+    lacking.into_iter().find_map(|client| {
+        let name = &client.client;
+        let items = if client.missing == 1 { "item" } else { "items" };
+        match client.cause? {
+            MissingCause::NoHook if is_forbidden => None,
+            MissingCause::NoHook => Some(NextCommand::new(
+                format!("brief hook install {name}"),
+                format!("deliver the missing {items}"),
+            )),
+            MissingCause::SwitchedOff
+            | MissingCause::ProgramNotFound
+            | MissingCause::NotApproved => Some(NextCommand::new(
+                format!("brief hook status {name}"),
+                "see why the hook does not run",
+            )),
+            MissingCause::NotSupported => client.server_command.as_ref().map(|command| {
+                NextCommand::new(command, format!("let {name} ask for the missing {items}"))
+            }),
+        }
+    })
+}
+
+/// Returns a file to ask about: one that people work on, with much guidance, not far below the top.
+pub(super) fn find_example(survey: &Survey<'_>) -> Option<String> {
+    let files = survey.files.files.iter().zip(&survey.costs);
+    let chosen = files.filter(|(path, _)| is_plain(path)).min_by_key(|(path, cost)| {
+        let is_code = path.rsplit_once('.').is_some_and(|(_, extension)| CODE.contains(&extension));
+        let depth = path.matches('/').count();
+        (**cost == 0, !is_code, Reverse(**cost), depth == 0, depth, path.len(), *path)
+    });
+    chosen.map(|(path, _)| path.clone())
+}
+
+/// Returns whether a path can be typed as it is, and is not hidden.
+fn is_plain(path: &str) -> bool {
+    path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte))
+        && path.split('/').all(|name| !name.starts_with(['.', '-']))
+}
+
+/// Returns the command that shows what clients get for a file.
+pub(super) fn show(session: &Session, root: &Path, file: &str) -> NextCommand {
+    let path = relative_path(session.directory(), &root.join(file));
+    NextCommand::new(format!("brief show {path}"), "see what each client gets for a file")
+}
