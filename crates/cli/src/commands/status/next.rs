@@ -1,6 +1,7 @@
 //! The next commands: the most useful one first.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use brief_dialects::capability::Capability;
@@ -85,15 +86,29 @@ fn deliver(session: &Session, clients: &[ClientStatus]) -> Option<NextCommand> {
     })
 }
 
-/// Returns a file to ask about: one that people work on, with much guidance, not far below the top.
+/// Returns a file to ask about: in the project's main language, with much guidance, not far below the top.
 pub(super) fn find_example(survey: &Survey<'_>) -> Option<String> {
-    let files = survey.files.files.iter().zip(&survey.costs);
-    let chosen = files.filter(|(path, _)| is_plain(path)).min_by_key(|(path, cost)| {
-        let is_code = path.rsplit_once('.').is_some_and(|(_, extension)| CODE.contains(&extension));
+    let plain = || survey.files.files.iter().zip(&survey.costs).filter(|(path, _)| is_plain(path));
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (path, _) in plain() {
+        if let Some(extension) = code_extension(path) {
+            *counts.entry(extension).or_default() += 1;
+        }
+    }
+    let main = counts.into_iter().max_by_key(|(_, count)| *count).map(|(extension, _)| extension);
+    let chosen = plain().min_by_key(|(path, cost)| {
+        let extension = code_extension(path);
+        let is_main = extension.is_some() && extension == main;
         let depth = path.matches('/').count();
-        (**cost == 0, !is_code, Reverse(**cost), depth == 0, depth, path.len(), *path)
+        (**cost == 0, !is_main, Reverse(**cost), depth == 0, depth, path.len(), *path)
     });
     chosen.map(|(path, _)| path.clone())
+}
+
+/// Returns the extension of a file that people work on; `None` for any other.
+fn code_extension(path: &str) -> Option<&str> {
+    let (_, extension) = path.rsplit_once('.')?;
+    CODE.contains(&extension).then_some(extension)
 }
 
 /// Returns whether a path can be typed as it is, and is not hidden.
