@@ -155,6 +155,9 @@ fn is_told_unread(setup: &Diagnostic, found: &[Diagnostic]) -> bool {
 const HIDDEN_TEXT: [Rule; 3] =
     [rules::item::HIDDEN_CHARACTER, rules::client::HIDDEN_CHARACTER, rules::text::NOT_UTF8];
 
+/// Files that fixes left alone, each with the reason.
+type UnfixedFiles = Vec<(PathBuf, &'static str)>;
+
 /// A check of a project. It is always read from its root; a part only limits what is reported.
 #[must_use]
 pub struct Lint<'s> {
@@ -526,8 +529,8 @@ impl<'s> Lint<'s> {
         &self,
         diagnostics: &[Diagnostic],
         least: Applicability,
-    ) -> Result<(usize, Vec<(PathBuf, &'static str)>), UnwrittenFix> {
-        let mut unfixed: Vec<(PathBuf, &str)> = Vec::new();
+    ) -> Result<(usize, UnfixedFiles), UnwrittenFix> {
+        let mut unfixed = UnfixedFiles::new();
         let mut leave = |path: &Path, reason| {
             if unfixed.iter().all(|(known, _)| known != path) {
                 unfixed.push((path.to_owned(), reason));

@@ -240,7 +240,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
         found.known = baseline.leave_out(&mut found.diagnostics, root);
     }
     found.group_causes();
-    let unchecked = unchecked_parts(&found, checks.failure.take());
+    let unchecked = unchecked_parts(&found, checks.failure.take().as_deref());
     let outcome = report(ui, args, &found, root, &unchecked);
     if found.files == 0 {
         match found.elsewhere {
@@ -295,9 +295,9 @@ fn report(
 }
 
 /// Returns the parts that were not checked. `failure` says why the setup could not be.
-fn unchecked_parts(found: &Findings, failure: Option<String>) -> Vec<String> {
+fn unchecked_parts(found: &Findings, failure: Option<&str>) -> Vec<String> {
     let skipped = LintPart::ALL.into_iter().filter(|part| !found.checked.contains(part));
-    let named = skipped.map(|part| match (part, &failure) {
+    let named = skipped.map(|part| match (part, failure) {
         (LintPart::Setup, Some(failure)) => format!("setup ({failure})"),
         _ => part.as_str().to_owned(),
     });

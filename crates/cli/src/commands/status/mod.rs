@@ -119,9 +119,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     let kind = RootKind::of(session.system(), project.root());
     let mut status = match kind {
         // All of these hold projects, and none of them is one.
-        RootKind::FileSystem | RootKind::Home | RootKind::BareRepository => {
-            Status::new(&root, kind)
-        }
+        RootKind::Wide(_) | RootKind::BareRepository => Status::new(&root, kind),
         RootKind::Repository | RootKind::LostRepository | RootKind::Directory => {
             with_clock(ui, "reading the project", || read(session, &project, kind))?
         }
@@ -146,10 +144,9 @@ impl Status {
         let shown = root.display();
         let remark = match kind {
             RootKind::Repository | RootKind::LostRepository => None,
-            RootKind::FileSystem => {
-                Some(format!("`{shown}` is the whole file system, not a project."))
+            RootKind::Wide(wide) => {
+                Some(format!("`{shown}` is {}, not a project.", wide.as_str()))
             }
-            RootKind::Home => Some(format!("`{shown}` is your home directory, not a project.")),
             RootKind::BareRepository => {
                 Some(format!("`{shown}` is a bare git repository, without a working tree."))
             }
