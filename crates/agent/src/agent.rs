@@ -116,7 +116,12 @@ fn check(agent: &Agent, span: Span, scheme: &Scheme) -> Vec<Diagnostic> {
         Err(error) => {
             let message =
                 format!("`parameters` of the tool `{name}` is not a valid JSON Schema: {error}");
-            return vec![Diagnostic::new(rules::agent_file::TOOL_SHAPE, &agent.source, span, message)];
+            return vec![Diagnostic::new(
+                rules::agent_file::TOOL_SHAPE,
+                &agent.source,
+                span,
+                message,
+            )];
         }
     };
     let warning = |unchecked: &Unchecked| {

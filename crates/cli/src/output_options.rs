@@ -75,9 +75,8 @@ mod tests {
 
     #[test]
     fn a_color_is_found_among_the_words() {
-        let among = |words: &[&str]| {
-            ColorArg::among(&words.iter().map(OsString::from).collect::<Vec<_>>())
-        };
+        let among =
+            |words: &[&str]| ColorArg::among(&words.iter().map(OsString::from).collect::<Vec<_>>());
         assert_eq!(among(&["x", "--color", "never", "--bogus"]), ColorArg::Never);
         assert_eq!(among(&["--color=always"]), ColorArg::Always);
         assert_eq!(among(&["--color", "pink"]), ColorArg::Auto);

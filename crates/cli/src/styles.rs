@@ -7,7 +7,9 @@ use brief_engine::CandidateState;
 pub(crate) fn candidate_style(state: CandidateState) -> Style {
     match state {
         CandidateState::Applies => AnsiColor::Green.on_default().bold(),
-        CandidateState::Loaded | CandidateState::ListedByClient => AnsiColor::Cyan.on_default().bold(),
+        CandidateState::Loaded | CandidateState::ListedByClient => {
+            AnsiColor::Cyan.on_default().bold()
+        }
         CandidateState::Listed | CandidateState::Manual => AnsiColor::Yellow.on_default().bold(),
         CandidateState::Same | CandidateState::Skipped => Style::new().dimmed(),
     }

@@ -97,8 +97,7 @@ impl Ui {
     /// Uses the process's own streams. Colors appear on a terminal, unless `NO_COLOR` is set, and
     /// elsewhere if `CLICOLOR_FORCE` is.
     pub fn of_process() -> Ui {
-        let has_color =
-            anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let has_color = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let peer = |is_terminal| if is_terminal { Peer::Terminal } else { Peer::Other };
         let stdout = BufWriter::with_capacity(BUFFER, io::stdout());
         let mut ui = Ui::new(Box::new(io::stdin()), Box::new(stdout), Box::new(io::stderr()));
@@ -389,7 +388,7 @@ impl Ui {
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
-        self.labelled("note", AnsiColor::Green, message)
+        self.labeled("note", AnsiColor::Green, message)
     }
 
     pub(crate) fn hint(&mut self, message: &str) -> Result {

@@ -531,7 +531,9 @@ impl<'r> About<'r, '_> {
                 write!(formatter, "exclude {} {verb} everything in", Quoted(patterns))
             }
             Reason::OtherAction { on } => write!(formatter, "applies only on {on}"),
-            Reason::OtherTiming { when } => write!(formatter, "applies only {} the action", when.as_str()),
+            Reason::OtherTiming { when } => {
+                write!(formatter, "applies only {} the action", when.as_str())
+            }
             Reason::Glob { field, pattern } => write!(formatter, "{field} `{pattern}` covers"),
             Reason::NoGlob { field, patterns } => {
                 let verb = does(patterns.len());

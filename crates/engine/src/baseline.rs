@@ -51,7 +51,8 @@ impl Baseline {
         match baseline.version {
             VERSION => {
                 for findings in baseline.files.values_mut() {
-                    *findings = findings.iter().map(|(key, count)| (current_key(key), *count)).collect();
+                    *findings =
+                        findings.iter().map(|(key, count)| (current_key(key), *count)).collect();
                 }
                 Ok(baseline)
             }

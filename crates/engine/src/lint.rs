@@ -36,11 +36,8 @@ pub use parts::LintPart;
 pub(crate) use parts::is_dead_pattern;
 
 /// Findings that are reported only on request.
-const PEDANTIC: [Rule; 3] = [
-    rules::item::NO_LICENSE,
-    rules::item::COMMAND_EXTENSION,
-    rules::item::FOREIGN_SKILL,
-];
+const PEDANTIC: [Rule; 3] =
+    [rules::item::NO_LICENSE, rules::item::COMMAND_EXTENSION, rules::item::FOREIGN_SKILL];
 
 /// Removes what is said to be missing, and may be in a directory that was not read.
 fn drop_unknowable(found: &mut Vec<Diagnostic>) {
@@ -375,8 +372,7 @@ impl<'s> Lint<'s> {
     /// Returns whether a problem is one of the input of a test, which may be there on purpose. What is hidden from a reader
     /// is told anywhere.
     fn is_of_a_test(&self, diagnostic: &Diagnostic) -> bool {
-        const AREAS: [&str; 6] =
-            ["client/", "frontmatter", "guidance/", "item/", "text/", "yaml/"];
+        const AREAS: [&str; 6] = ["client/", "frontmatter", "guidance/", "item/", "text/", "yaml/"];
         let code = diagnostic.code();
         AREAS.iter().any(|area| code.starts_with(area))
             && !code.contains("hidden-character")

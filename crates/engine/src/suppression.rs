@@ -87,7 +87,8 @@ impl Suppressions {
         let mut found = Vec::new();
         for (source, comments) in self.files.values() {
             for comment in comments {
-                let is_used = |code: &str| comment.used.iter().any(|used| *used == rules::current_code(code));
+                let is_used =
+                    |code: &str| comment.used.iter().any(|used| *used == rules::current_code(code));
                 for code in comment.codes.iter().filter(|code| !is_used(code)) {
                     let is_known = rules::codes().any(|known| known == rules::current_code(code));
                     // A stand-in of a text about such comments.

@@ -155,9 +155,7 @@ fn a_client_gets_its_own_variant_or_nothing() {
     let listed =
         "/p/.agents/skills/pdf/SKILL.md: goose loads it by itself, by name and description";
     assert!(out.contains(&listed.to_owned()));
-    assert!(
-        out.contains(&"/p/.claude/rules/api.md: is the copy for claude".to_owned())
-    );
+    assert!(out.contains(&"/p/.claude/rules/api.md: is the copy for claude".to_owned()));
 }
 
 /// U20: one that was removed by hand is replaced by the next for everybody, never for a client.

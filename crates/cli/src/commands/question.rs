@@ -287,12 +287,10 @@ impl ValueParserFactory for DialectArg {
     type Parser = MapValueParser<PossibleValuesParser, fn(String) -> DialectArg>;
 
     fn value_parser() -> Self::Parser {
-        let values = DIALECTS
-            .iter()
-            .map(|dialect| {
-                let value = PossibleValue::new(dialect.name()).help(dialect.summary());
-                value.aliases(old_dialect_name(dialect.name()))
-            });
+        let values = DIALECTS.iter().map(|dialect| {
+            let value = PossibleValue::new(dialect.name()).help(dialect.summary());
+            value.aliases(old_dialect_name(dialect.name()))
+        });
         PossibleValuesParser::new(values).map(|typed| {
             DialectArg::new(find_dialect(&typed).expect("the parser takes these names only"))
         })

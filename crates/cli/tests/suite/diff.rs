@@ -444,15 +444,9 @@ fn items_of_a_registry_are_compared() {
     let output = project.run(&["diff", "--stat"]);
     let lines: Vec<&str> = output.stdout.lines().collect();
     assert_eq!(lines.len(), 2, "{output}");
-    assert!(
-        lines[0].starts_with("changed   rules/money/RULE.md:1  money (items), "),
-        "{output}"
-    );
+    assert!(lines[0].starts_with("changed   rules/money/RULE.md:1  money (items), "), "{output}");
     assert!(lines[0].contains("+1 -0, 1 file: rules/money/RULE.md"), "{output}");
-    assert!(
-        lines[1].starts_with("added     skills/ship/SKILL.md:1  ship (items), "),
-        "{output}"
-    );
+    assert!(lines[1].starts_with("added     skills/ship/SKILL.md:1  ship (items), "), "{output}");
 }
 
 /// R22: the text of a skill concerns agents that open it, and its other files are shown.

@@ -98,8 +98,11 @@ fn the_repository_is_mounted_by_default() {
     let project = hosted();
     let output = project.run_in("src", &["context", "a.ts", "--only", "context-dir"], "");
     assert!(output.stdout.contains("Speak plainly."), "{output}");
-    let mounted =
-        project.run_in("src", &["context", "a.ts", "--only", "context-dir", "--workspace", "."], "");
+    let mounted = project.run_in(
+        "src",
+        &["context", "a.ts", "--only", "context-dir", "--workspace", "."],
+        "",
+    );
     assert!(!mounted.stdout.contains("Speak plainly."), "{mounted}");
     assert!(mounted.stdout.contains("Version the API."), "{mounted}");
 }

@@ -83,8 +83,7 @@ fn warnings_about_items_fail_when_strict() {
     let requires = registry().with_file("z.bundle.md", bare);
     let version =
         registry().with_file("rules/v/RULE.md", rule("v", "metadata:\n  version: 1.0\n", "## V\n"));
-    for (project, code) in
-        [(requires, "item/requires-string"), (version, "item/unquoted-version")]
+    for (project, code) in [(requires, "item/requires-string"), (version, "item/unquoted-version")]
     {
         let output = project.run(&["lint"]);
         assert!(output.stdout.contains(&format!("warning[{code}]")), "{output}");

@@ -163,7 +163,8 @@ fn check_examples(is_meant: impl Fn(&str) -> bool) {
 }
 
 /// Areas with a test of their own, which run side by side.
-const AREAS: [&str; 6] = ["agent-file/", "context-dir/", "client/", "item/", "agents-yaml/", "tasks/"];
+const AREAS: [&str; 6] =
+    ["agent-file/", "context-dir/", "client/", "item/", "agents-yaml/", "tasks/"];
 
 #[test]
 fn examples_of_agent_files_are_right() {

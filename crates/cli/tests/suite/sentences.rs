@@ -85,7 +85,10 @@ fn a_pattern_that_includes_nothing_is_named() {
     for pattern in [".context/", "docs/**", "docs/"] {
         let project = including(pattern).with_file(".context/config.json", "{}").with_dir("docs");
         let linted = project.run(&["lint"]);
-        assert!(!format!("{linted}").contains("context-dir/include-directory"), "{pattern}: {linted}");
+        assert!(
+            !format!("{linted}").contains("context-dir/include-directory"),
+            "{pattern}: {linted}"
+        );
         assert!(linted.stdout.contains(pattern), "{pattern}: {linted}");
     }
     // A pattern of the top can be meant for a directory below.

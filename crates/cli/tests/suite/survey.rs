@@ -175,17 +175,8 @@ fn every_dialect_is_seen_from_above() {
 #[test]
 fn tokens_as_json() {
     let json = repository().run(&["tokens", "--client", "claude", "--json"]);
-    let keys = [
-        "root",
-        "path",
-        "client",
-        "exact",
-        "items",
-        "formats",
-        "directories",
-        "clients",
-        "tokens",
-    ];
+    let keys =
+        ["root", "path", "client", "exact", "items", "formats", "directories", "clients", "tokens"];
     assert_keys(&json.stdout, "  ", &keys);
     let json = json.json();
     assert_eq!(

@@ -312,8 +312,10 @@ fn links_that_lead_out_are_found() {
     let project = project.with_link(".agents/rules", &outside);
     assert_eq!(
         findings(&project),
-        ["warning[tasks/link-outside] .agents/rules:1:1 the file was not read: is a symbolic link \
-          that leaves its directory (`brief task -d DIR` reads the directory that it leads to, too)"]
+        [
+            "warning[tasks/link-outside] .agents/rules:1:1 the file was not read: is a symbolic link \
+          that leaves its directory (`brief task -d DIR` reads the directory that it leads to, too)"
+        ]
     );
 }
 

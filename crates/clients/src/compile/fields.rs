@@ -147,8 +147,7 @@ impl ItemCompiler<'_> {
             self.profile.name()
         );
         let help = format!("name it in `[clients.{}.models]` of `brief.toml`", self.profile.id());
-        diagnostics
-            .push(self.warning(rules::item::MODEL_DROPPED, span, message).with_help(help));
+        diagnostics.push(self.warning(rules::item::MODEL_DROPPED, span, message).with_help(help));
         None
     }
 

@@ -169,9 +169,7 @@ pub(super) fn unread(path: &str, profiles: &Profiles) -> Option<String> {
         return Some(format!("names files for {client} to leave alone; it stays"));
     }
     if modes::is_rule_of_mode(path) {
-        return Some(
-            "is for one mode of Roo Code, which no other client has; it stays".to_owned(),
-        );
+        return Some("is for one mode of Roo Code, which no other client has; it stays".to_owned());
     }
     let name = path.rsplit('/').next().unwrap_or(path);
     if name.starts_with('.') {

@@ -193,7 +193,8 @@ impl Collector {
             return None;
         }
         if request.search == ImportSearch::AtPlaces && is_among_skills(&found) {
-            let reason = "is among skills, where no client looks for rules; it is imported when it is named";
+            let reason =
+                "is among skills, where no client looks for rules; it is imported when it is named";
             self.skip_losing(ImportLoss::NoPortableForm, path, reason);
             return None;
         }

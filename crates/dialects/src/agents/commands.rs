@@ -65,7 +65,12 @@ pub(super) fn read(
             let span = loading.found.pop().map_or(Span::at(0), |command| command.span);
             loading.found.truncate(limits::AGENT_COMMANDS);
             let message = format!("the agent has more than {} commands", limits::AGENT_COMMANDS);
-            loading.notes.report(rules::agent_file::TOO_MANY_COMMANDS, span, message, "remove some");
+            loading.notes.report(
+                rules::agent_file::TOO_MANY_COMMANDS,
+                span,
+                message,
+                "remove some",
+            );
             break;
         }
     }
@@ -88,7 +93,12 @@ fn report_duplicates(commands: &[Command], notes: &mut AgentNotes<'_>) {
                     "there are two commands `{}`; the other one comes from line {line}",
                     command.name
                 );
-                notes.report(rules::agent_file::COMMAND_DUPLICATE, command.span, message, "rename one");
+                notes.report(
+                    rules::agent_file::COMMAND_DUPLICATE,
+                    command.span,
+                    message,
+                    "rename one",
+                );
             }
         }
     }
@@ -249,7 +259,12 @@ impl CommandReader<'_, '_, '_> {
         if fetched.peek().is_none() {
             let message = format!("the command at {} is not here", remote.url);
             let help = "nothing is fetched unasked; `--fetch` fetches over `https`, or `http` from this machine";
-            self.notes.report(rules::agent_file::COMMAND_REMOTE_UNRESOLVED, remote.span, message, help);
+            self.notes.report(
+                rules::agent_file::COMMAND_REMOTE_UNRESOLVED,
+                remote.span,
+                message,
+                help,
+            );
             self.unresolved.push(remote);
             return;
         }

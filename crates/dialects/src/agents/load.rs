@@ -110,7 +110,8 @@ fn shortened(mut diagnostics: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diag
         diagnostics.sort_by_key(|found| found.severity);
         diagnostics.truncate(REPORTED_PER_FILE);
         let message = format!("only the first {REPORTED_PER_FILE} problems of this file are shown");
-        let note = Diagnostic::new(rules::agent_file::TOO_MANY_PROBLEMS, source, Span::at(0), message);
+        let note =
+            Diagnostic::new(rules::agent_file::TOO_MANY_PROBLEMS, source, Span::at(0), message);
         diagnostics.push(note.with_help("correct these first"));
         diagnostic::sort(&mut diagnostics);
     }

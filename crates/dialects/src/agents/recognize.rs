@@ -96,8 +96,12 @@ pub fn format_of(source: &Arc<Source>) -> AgentFormat {
 /// Reports a file of another format that a user named as an agent file; `None` in doubt.
 pub(super) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
     let report = |message: &str, help: &str| {
-        let diagnostic =
-            Diagnostic::new(rules::agent_file::OTHER_FORMAT, source, Span::at(0), message.to_owned());
+        let diagnostic = Diagnostic::new(
+            rules::agent_file::OTHER_FORMAT,
+            source,
+            Span::at(0),
+            message.to_owned(),
+        );
         Some(diagnostic.with_help(help))
     };
     match format_of(source) {

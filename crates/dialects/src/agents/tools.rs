@@ -88,7 +88,11 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
         let twin = schemes.iter().find(|known| known.is_called(&tool.key));
         if let Some(twin) = twin {
             let message = format!("the tools `{}` and `{}` have one name", twin.name, tool.key);
-            problems.push(ToolProblem::new(rules::agent_file::TOOL_DUPLICATE, message, "rename one"));
+            problems.push(ToolProblem::new(
+                rules::agent_file::TOOL_DUPLICATE,
+                message,
+                "rename one",
+            ));
         } else {
             schemes.extend(scheme);
         }
@@ -222,6 +226,11 @@ fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &m
             "the startup tool `{}` requires `{first}`, but is called without arguments",
             startup.tool
         );
-        notes.report(rules::agent_file::STARTUP_ARGUMENTS, startup.span, message, "make it optional");
+        notes.report(
+            rules::agent_file::STARTUP_ARGUMENTS,
+            startup.span,
+            message,
+            "make it optional",
+        );
     }
 }

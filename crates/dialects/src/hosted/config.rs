@@ -167,7 +167,12 @@ impl ConfigReader<'_> {
                 let message =
                     format!("the configuration is not JSON and is ignored: {}", error.kind());
                 let help = "JSON has no comments, no trailing commas, and quotes round every key";
-                self.report.warn(rules::context_dir::CONFIG_INVALID_JSON, error.range(), message, help);
+                self.report.warn(
+                    rules::context_dir::CONFIG_INVALID_JSON,
+                    error.range(),
+                    message,
+                    help,
+                );
             }
         }
     }
@@ -271,7 +276,12 @@ impl ConfigReader<'_> {
                     limits::HOSTED_PATTERNS
                 );
                 let help = "join patterns with `{a,b}` or `**`";
-                self.report.warn(rules::context_dir::LIMIT_PATTERNS, element.range(), message, help);
+                self.report.warn(
+                    rules::context_dir::LIMIT_PATTERNS,
+                    element.range(),
+                    message,
+                    help,
+                );
                 break;
             }
             match element {

@@ -138,8 +138,12 @@ pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
 
 /// Reports that a link is not followed.
 pub(super) fn linked(path: &Path) -> Diagnostic {
-    about(path, rules::context_dir::SYMLINK_SKIPPED, "this is a symbolic link, which is not followed")
-        .with_help("put the file itself here, or name it in `includeFiles`")
+    about(
+        path,
+        rules::context_dir::SYMLINK_SKIPPED,
+        "this is a symbolic link, which is not followed",
+    )
+    .with_help("put the file itself here, or name it in `includeFiles`")
 }
 
 /// Reports the first obstacle on the path to a context directory.
@@ -170,9 +174,11 @@ fn explain(
                         let message = format!("this is {}, not a directory", kind.noun());
                         about(&path, rules::context_dir::UNREADABLE, message)
                     }
-                    Ok(_) | Err(ReadError::TooLarge { .. }) => {
-                        about(&path, rules::context_dir::UNREADABLE, "this is a file, not a directory")
-                    }
+                    Ok(_) | Err(ReadError::TooLarge { .. }) => about(
+                        &path,
+                        rules::context_dir::UNREADABLE,
+                        "this is a file, not a directory",
+                    ),
                     Err(_) => unreadable(&path, &error),
                 });
             }
@@ -211,7 +217,11 @@ impl<'j> ContextWalk<'_, 'j> {
                 let limit = limits::HOSTED_ENTRIES;
                 let message = format!("more than {limit} names; from here on they are left out");
                 self.judge.is_full = true;
-                self.judge.diagnostics.push(about(path, rules::context_dir::LIMIT_ENTRIES, message));
+                self.judge.diagnostics.push(about(
+                    path,
+                    rules::context_dir::LIMIT_ENTRIES,
+                    message,
+                ));
                 return;
             }
             let name = entry.name.to_string_lossy();

@@ -36,7 +36,12 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
             let message = format!("server `{name}` is ignored: {problem}");
             let help =
                 "a server has either `command` (with `args`, `env`) or `url` (with `headers`)";
-            report.warn(rules::context_dir::MCP_INVALID_SERVER, property.name.range(), message, help);
+            report.warn(
+                rules::context_dir::MCP_INVALID_SERVER,
+                property.name.range(),
+                message,
+                help,
+            );
             return None;
         }
     };
@@ -60,7 +65,12 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
         if !fits {
             let message = format!("server `{name}` has {form}, but type `{}`", kind.as_str());
             let help = "`stdio` goes with `command`, `sse` and `http` with `url`";
-            report.warn(rules::context_dir::MCP_TYPE_MISMATCH, property.name.range(), message, help);
+            report.warn(
+                rules::context_dir::MCP_TYPE_MISMATCH,
+                property.name.range(),
+                message,
+                help,
+            );
         }
     }
     Some(entry)

@@ -281,7 +281,11 @@ impl Judge<'_> {
             let message =
                 format!("more than {limit} bytes of context files; from here on they are left out");
             self.is_full = true;
-            return self.diagnostics.push(about(file.path, rules::context_dir::LIMIT_FILES, message));
+            return self.diagnostics.push(about(
+                file.path,
+                rules::context_dir::LIMIT_FILES,
+                message,
+            ));
         }
         self.seen.insert(file.path.to_owned());
         let source = Arc::new(Source::from_bytes(file.path, bytes));
@@ -409,9 +413,7 @@ pub(super) fn judge(parsed: &HostedFile, anchor: &Path, target: Option<&Path>) -
             let reason = "trigger is agent, but without a description it is not listed";
             (State::Manual, reason.to_owned())
         }
-        Trigger::Agent => {
-            (State::Listed, "trigger is agent: listed by its description".to_owned())
-        }
+        Trigger::Agent => (State::Listed, "trigger is agent: listed by its description".to_owned()),
         Trigger::Manual => (State::Manual, "only when mentioned".to_owned()),
         Trigger::Auto => {
             let Some(target) = target else {

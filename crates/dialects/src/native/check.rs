@@ -276,9 +276,10 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
         let message = format!(
             "{useless_guides} of {scoped} files with patterns match nothing here: they are taken for a collection"
         );
-        let note = Diagnostic::new(rules::client::UNUSED_PATTERN, &first.source, first.span, message)
-            .with_severity(Severity::Note)
-            .with_help("in the projects that use them, `brief lint` tells which match nothing");
+        let note =
+            Diagnostic::new(rules::client::UNUSED_PATTERN, &first.source, first.span, message)
+                .with_severity(Severity::Note)
+                .with_help("in the projects that use them, `brief lint` tells which match nothing");
         repairable.push(note);
         return repairable;
     }

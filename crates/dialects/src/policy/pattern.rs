@@ -92,9 +92,7 @@ impl SourcePattern {
             text.trim_end_matches('/').to_owned()
         } else {
             plain(text).ok_or_else(|| {
-                format!(
-                    "is not clear which host `{written}` is; write its form in ASCII (`xn--…`)"
-                )
+                format!("is not clear which host `{written}` is; write its form in ASCII (`xn--…`)")
             })?
         };
         if !is_directory {

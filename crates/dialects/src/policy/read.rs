@@ -41,8 +41,7 @@ pub(super) fn layer(
         help: found.help.clone(),
     };
     let Some(document) = toml::parse(&source, &mut problems) else {
-        let missing =
-            || Diagnostic::new(rules::item::INVALID_CONFIG, &source, Span::default(), "");
+        let missing = || Diagnostic::new(rules::item::INVALID_CONFIG, &source, Span::default(), "");
         return Err(invalid(problems.first().unwrap_or(&missing())));
     };
     let top = Table { source: &source, content: document.as_table(), prefix: "" };

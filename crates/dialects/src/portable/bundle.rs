@@ -385,13 +385,7 @@ pub(super) fn check(registry: &mut Registry) {
                 let message =
                     format!("the bundle `{}` lists the {id}, which does not exist", bundle.name);
                 let help = "correct the name, or add the item";
-                found.push(problem(
-                    rules::item::BUNDLE_UNRESOLVED,
-                    source,
-                    *span,
-                    message,
-                    help,
-                ));
+                found.push(problem(rules::item::BUNDLE_UNRESOLVED, source, *span, message, help));
             }
         }
         for required in &bundle.requires {

@@ -376,11 +376,9 @@ fn directive_problems(
             DirectiveProblemKind::UnknownClient(name) => {
                 return unknown_client(document, name, span, clients);
             }
-            DirectiveProblemKind::NotClosed => (
-                rules::item::DIRECTIVE_UNBALANCED,
-                "the block is not closed".to_owned(),
-                closing,
-            ),
+            DirectiveProblemKind::NotClosed => {
+                (rules::item::DIRECTIVE_UNBALANCED, "the block is not closed".to_owned(), closing)
+            }
             DirectiveProblemKind::NotOpened => (
                 rules::item::DIRECTIVE_UNBALANCED,
                 "there is no open block here".to_owned(),

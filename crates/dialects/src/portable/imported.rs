@@ -47,10 +47,8 @@ pub fn is_sound(item: &PortableItem, clients: &[&str]) -> bool {
 
 /// Lets an imported text keep what a new one may not say.
 pub(super) fn as_warning(diagnostic: &mut Diagnostic) {
-    let is_kept = matches!(
-        diagnostic.rule,
-        rules::item::CLIENT_CONSTRUCT | rules::item::LINK_OUTSIDE
-    );
+    let is_kept =
+        matches!(diagnostic.rule, rules::item::CLIENT_CONSTRUCT | rules::item::LINK_OUTSIDE);
     if is_kept && diagnostic.severity == Severity::Error {
         diagnostic.severity = Severity::Warning;
     }

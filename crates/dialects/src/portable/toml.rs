@@ -72,8 +72,7 @@ impl<'t> TomlEntry<'t> {
     pub fn wrong(&self, problem: &str, help: &str) -> TomlProblem {
         let span = self.item.span().map_or(self.span, |span| Span::new(span.start, span.end));
         let message = format!("`{}`: {problem}", self.path);
-        let diagnostic =
-            Diagnostic::new(rules::item::INVALID_CONFIG, self.source, span, message);
+        let diagnostic = Diagnostic::new(rules::item::INVALID_CONFIG, self.source, span, message);
         Box::new(if help.is_empty() { diagnostic } else { diagnostic.with_help(help) })
     }
 

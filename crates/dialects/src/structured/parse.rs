@@ -93,7 +93,12 @@ impl ContextFileReader<'_> {
         let source = Arc::clone(&self.file.source);
         if let Encoding::Invalid { offset } = source.encoding() {
             let problem = "the file is not UTF-8 from here on";
-            self.report(rules::agents_yaml::NOT_UTF8, Span::at(offset), problem, "save it as UTF-8");
+            self.report(
+                rules::agents_yaml::NOT_UTF8,
+                Span::at(offset),
+                problem,
+                "save it as UTF-8",
+            );
         }
         let yaml = Yaml::parse(source.text());
         self.report_yaml_problems(&yaml);

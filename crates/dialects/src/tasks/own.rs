@@ -183,7 +183,9 @@ impl OwnFile {
         if let Some(namespace) = &document.namespace
             && running.namespace.as_ref() != Some(namespace)
         {
-            return Err(Reason::Composed(format!("applies only to tasks in the namespace {namespace}")));
+            return Err(Reason::Composed(format!(
+                "applies only to tasks in the namespace {namespace}"
+            )));
         }
         let tasks = selectors::values_of(document, "task_name");
         if running.task_names.is_empty() && !tasks.is_empty() {
@@ -315,10 +317,7 @@ mod tests {
         assert_eq!(items, ["mine", "all", "bugs", "team/ours"]);
         assert_eq!(
             out,
-            [
-                "cursor: requires agent=cursor, not claude",
-                "go: requires languages=go, not rust"
-            ]
+            ["cursor: requires agent=cursor, not claude", "go: requires languages=go, not rust"]
         );
     }
 

@@ -161,7 +161,10 @@ fn other_forms_of_a_tool_are_explained() {
 fn names_of_tools_have_no_case() {
     let tools = [tool("ping", scheme("ping")), tool("PING", scheme("PING"))];
     let (_, problems) = checked(&agent(BARE), &tools);
-    assert_eq!(problems, ["error agent-file/tool-duplicate the tools `ping` and `PING` have one name"]);
+    assert_eq!(
+        problems,
+        ["error agent-file/tool-duplicate the tools `ping` and `PING` have one name"]
+    );
 }
 
 /// A40, Y33: the startup tool exists in any case, and needs no arguments.

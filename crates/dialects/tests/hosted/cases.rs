@@ -146,7 +146,8 @@ fn compare(expect: &Value, answer: &HostedContext, root: &Path) -> Vec<String> {
         .collect();
     codes.sort();
     codes.dedup();
-    let expected = |key: &str| texts(&expect[key]).into_iter().map(current_code).collect::<Vec<_>>();
+    let expected =
+        |key: &str| texts(&expect[key]).into_iter().map(current_code).collect::<Vec<_>>();
     let missing = expected("warnings").into_iter().filter(|code| !codes.contains(code));
     bad.extend(missing.map(|code| format!("no {code} in {codes:?}")));
     if !expect["warnings_exact"].is_null() && sorted(expected("warnings_exact")) != codes {

@@ -106,7 +106,9 @@ fn any_bytes_are_a_configuration() {
             .with_file(".context/a.md", ALWAYS);
         let answer = ask(&system, "/p/src/a.ts");
         assert_inside(&answer);
-        assert!(answer.diagnostics.iter().all(|problem| problem.code().starts_with("context-dir/")));
+        assert!(
+            answer.diagnostics.iter().all(|problem| problem.code().starts_with("context-dir/"))
+        );
         Ok(())
     });
 }

@@ -323,7 +323,10 @@ fn the_home_directory_as_a_project_is_sourced_once() {
         .with_link("/alias", "/home/u")
         .with_env("HOME", "/alias");
     let answer = ask_mounted(&system, "/home/u", "/home/u/code/x");
-    assert_eq!((files(&answer), scopes(&answer)), (vec!["/home/u/.context/g.md"], vec!["workspace"]));
+    assert_eq!(
+        (files(&answer), scopes(&answer)),
+        (vec!["/home/u/.context/g.md"], vec!["workspace"])
+    );
 }
 
 /// X30: a working directory outside the mounted one is its own.

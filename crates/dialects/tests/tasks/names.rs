@@ -91,10 +91,7 @@ fn a_task_for_something_else_is_left_out_with_the_reason() {
         .with_file(".agents/tasks/a/x.md", "---\nstage: a\n---\nA\n")
         .with_file(".agents/tasks/b/x.md", "---\nstage: b\n---\nB\n");
     let prompt = run(&system, &["-s", "stage=b", "x"]);
-    assert_eq!(
-        left_out(&prompt),
-        [(".agents/tasks/a/x.md", "requires stage=a, not b".to_owned())]
-    );
+    assert_eq!(left_out(&prompt), [(".agents/tasks/a/x.md", "requires stage=a, not b".to_owned())]);
 }
 
 /// Our ruling T2: "unless one is a copy, word for word, in another tool's directory"; bytes that

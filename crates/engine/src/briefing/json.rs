@@ -26,7 +26,10 @@ impl Serialize for Briefing {
         report.serialize_field("skipped", &self.left_out)?;
         report.serialize_field("decisions", &self.decisions)?;
         report.serialize_field("mcp_servers", &McpServersReport(&self.mcp_servers))?;
-        report.serialize_field("context_dir_config", &self.hosted_config.as_ref().map(ConfigReport))?;
+        report.serialize_field(
+            "context_dir_config",
+            &self.hosted_config.as_ref().map(ConfigReport),
+        )?;
         report.serialize_field("tokens", &self.tokens)?;
         report.end()
     }

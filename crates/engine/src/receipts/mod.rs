@@ -84,7 +84,12 @@ pub struct ReceiptItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
     /// The format that it is written in.
-    #[serde(default, rename = "format", alias = "dialect", skip_serializing_if = "String::is_empty")]
+    #[serde(
+        default,
+        rename = "format",
+        alias = "dialect",
+        skip_serializing_if = "String::is_empty"
+    )]
     pub dialect: String,
     /// Its name.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -88,7 +88,9 @@ fn idle<'s>(
 ) -> Vec<IdleItem<'s>> {
     let nothing = "it applies to no file or directory of the project";
     let is_dead = |path: &Path| {
-        checked.iter().any(|found| found.rule == rules::client::UNUSED_PATTERN && found.path() == path)
+        checked
+            .iter()
+            .any(|found| found.rule == rules::client::UNUSED_PATTERN && found.path() == path)
     };
     let is_certain = |surveyed: &&SurveyedItem<'_>| {
         let is_below = surveyed.directory.as_ref().is_some_and(|directory| !directory.is_empty());

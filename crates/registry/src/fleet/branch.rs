@@ -230,8 +230,8 @@ fn target(workshop: &UpdateWorkshop, place: &FleetPlace) -> Result<GitSource, Wo
     };
     let found = ask("remote.origin.pushurl").or_else(|| ask("remote.origin.url"));
     let url = found.map(|found| found.trim().to_owned()).filter(|url| !url.is_empty());
-    let url = url
-        .ok_or_else(|| WorkshopError::Branch("has no remote `origin` to push to".to_owned()))?;
+    let url =
+        url.ok_or_else(|| WorkshopError::Branch("has no remote `origin` to push to".to_owned()))?;
     let parsed = SourceAddress::parse(&url, path, workshop.system.as_ref());
     match parsed.map_err(FetchError::from)? {
         SourceAddress::Git(source) => Ok(GitSource { reference: None, ..source }),

@@ -165,11 +165,8 @@ impl Selector<'_> {
 }
 
 /// Findings that one registry alone cannot judge: other sources may have the items of its bundles.
-const RESOLVED: [Rule; 3] = [
-    rules::item::BUNDLE_UNRESOLVED,
-    rules::item::BUNDLE_REQUIRES,
-    rules::item::BUNDLE_CYCLE,
-];
+const RESOLVED: [Rule; 3] =
+    [rules::item::BUNDLE_UNRESOLVED, rules::item::BUNDLE_REQUIRES, rules::item::BUNDLE_CYCLE];
 
 fn first_error(diagnostics: &[Diagnostic], except: &[Rule]) -> Option<String> {
     let error = errors(diagnostics).find(|found| !except.contains(&found.rule))?;

@@ -371,8 +371,7 @@ impl<'p> Plan<'p> {
                     Some(Recorded::Changed(before)) => {
                         let message =
                             "the file was changed since it was written; it stays as it is";
-                        let (rule, help) =
-                            (rules::item::OUTPUT_EDITED, self.policy.advice.edited);
+                        let (rule, help) = (rules::item::OUTPUT_EDITED, self.policy.advice.edited);
                         edits.push(self.problem(rule, &path, message, help));
                         record.files.insert(path, before);
                         continue;

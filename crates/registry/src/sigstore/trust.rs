@@ -113,8 +113,7 @@ impl Trust {
             }
             let path = directory.join(KEYS);
             if let Some(bytes) = read(system, &path)? {
-                let problem =
-                    "is not a list of public keys (Ed25519, ECDSA P-256 or P-384) in PEM";
+                let problem = "is not a list of public keys (Ed25519, ECDSA P-256 or P-384) in PEM";
                 let keys = std::str::from_utf8(&bytes).ok();
                 let keys = keys.and_then(|text| pem_blocks(text, "PUBLIC KEY"));
                 let keys = keys.filter(|keys| !keys.is_empty()).and_then(|keys| {

@@ -54,7 +54,12 @@ mod tests {
     fn report(text: &str) -> Vec<Value> {
         let source = Arc::new(Source::new("/p/a.md", text));
         let finding = |at: usize| {
-            Diagnostic::new(rules::client::UNUSED_PATTERN, &source, Span::new(at, at + 1), "nothing")
+            Diagnostic::new(
+                rules::client::UNUSED_PATTERN,
+                &source,
+                Span::new(at, at + 1),
+                "nothing",
+            )
         };
         let places = text.match_indices('x').map(|(at, _)| finding(at));
         let found: Vec<Diagnostic> = places.collect();

@@ -84,7 +84,8 @@ mod tests {
     fn names_and_messages_are_escaped() {
         let source = Arc::new(Source::new("/p/a\"<b>&.md", "one\ntwo\n"));
         let message = "]]></failure>\u{1}\n\"x\"";
-        let finding = Diagnostic::new(rules::client::UNUSED_PATTERN, &source, Span::new(4, 7), message);
+        let finding =
+            Diagnostic::new(rules::client::UNUSED_PATTERN, &source, Span::new(4, 7), message);
         assert_eq!(
             junit(&[finding], Path::new("/p")),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\

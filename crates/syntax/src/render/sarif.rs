@@ -124,7 +124,9 @@ mod tests {
         let run = &log["runs"][0];
         let rule = &run["tool"]["driver"]["rules"][0];
         assert_eq!(rule["id"], "agents-yaml/invalid-on");
-        assert!(rule["shortDescription"]["text"].as_str().unwrap().starts_with("brief skips an entry"));
+        assert!(
+            rule["shortDescription"]["text"].as_str().unwrap().starts_with("brief skips an entry")
+        );
         assert!(
             rule["help"]["markdown"].as_str().unwrap().starts_with("# agents-yaml/invalid-on\n")
         );

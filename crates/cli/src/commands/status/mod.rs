@@ -144,9 +144,7 @@ impl Status {
         let shown = root.display();
         let remark = match kind {
             RootKind::Repository | RootKind::LostRepository => None,
-            RootKind::Wide(wide) => {
-                Some(format!("`{shown}` is {}, not a project.", wide.as_str()))
-            }
+            RootKind::Wide(wide) => Some(format!("`{shown}` is {}, not a project.", wide.as_str())),
             RootKind::BareRepository => {
                 Some(format!("`{shown}` is a bare git repository, without a working tree."))
             }

@@ -17,7 +17,14 @@ pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayo
     let AssembledPrompt { prompt, ran, root, .. } = assembled;
     let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
     let task = &prompt.task;
-    entry(ui, root, CandidateState::Applies, &task.document, Some(tokens(&task.text)), &task.reason)?;
+    entry(
+        ui,
+        root,
+        CandidateState::Applies,
+        &task.document,
+        Some(tokens(&task.text)),
+        &task.reason,
+    )?;
     for rule in &prompt.rules {
         entry(
             ui,

@@ -62,7 +62,9 @@ fn list(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>) -> Vec<(Ability,
             let message = format!("the list has more than {MOST} abilities");
             notes.report(rules::agent_file::ABILITY, span, message, "allow or deny all of `sh`");
         }
-        Err(error) => notes.report(rules::agent_file::ABILITY, span, error.to_string(), error.help()),
+        Err(error) => {
+            notes.report(rules::agent_file::ABILITY, span, error.to_string(), error.help());
+        }
     };
     match node.value() {
         // Y45: no abilities.
@@ -87,14 +89,24 @@ fn list(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>) -> Vec<(Ability,
                     }
                     other => {
                         let message = format!("an ability is a name, not {}", other.noun());
-                        notes.report(rules::agent_file::ABILITY, item.span(), message, "write a name");
+                        notes.report(
+                            rules::agent_file::ABILITY,
+                            item.span(),
+                            message,
+                            "write a name",
+                        );
                     }
                 }
             }
         }
         other => {
             let message = format!("`{name}` is {}", other.noun());
-            notes.report(rules::agent_file::ABILITY, node.span(), message, "write a list of abilities");
+            notes.report(
+                rules::agent_file::ABILITY,
+                node.span(),
+                message,
+                "write a list of abilities",
+            );
         }
     }
     found
