@@ -162,7 +162,7 @@ fn computed() -> Duration {
 
 /// Saves an input under the hash of its bytes.
 fn save(findings: &Path, input: &[u8]) -> io::Result<PathBuf> {
-    let path = findings.join(&brief_syntax::hash::sha256(input)[..16]);
+    let path = findings.join(&brief_system::hash::sha256(input)[..16]);
     fs::write(&path, input)?;
     Ok(path)
 }

@@ -13,10 +13,10 @@ use brief_registry::manifest::Manifest;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::glob::{Glob, covers_everything_inside};
 use brief_syntax::markdown::{self, Outline};
-use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 use brief_syntax::yaml::{Node, Value, Yaml};
 use brief_syntax::{Diagnostic, Root, Source};
+use brief_system::MemorySystem;
 
 /// The files around a text, which parsers read and never change; one system for all inputs.
 static SYSTEM: LazyLock<MemorySystem> =

@@ -19,7 +19,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::{env, fs};
 
-use brief_syntax::hash::sha256;
+use brief_system::hash::sha256;
 use flate2::Compression;
 use serde_json::Value;
 

@@ -9,9 +9,9 @@ use std::{fs, io};
 
 use brief_cli::Ui;
 use brief_syntax::rules::RulePage;
-use brief_syntax::system::{OsSystem, Remembered};
 use brief_syntax::text::grouped;
 use brief_syntax::{glob, limits};
+use brief_system::{OsSystem, Remembered};
 
 use crate::{book, clients, workspace};
 

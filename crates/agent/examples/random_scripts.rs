@@ -13,8 +13,7 @@ use std::time::Duration;
 
 use brief_agent::sandbox::{self, Limits, WORKER_ARGUMENT, WorkerProgram};
 use brief_agent::{CallError, Grants, Host, ToolBox};
-use brief_syntax::System;
-use brief_syntax::system::OsSystem;
+use brief_system::{OsSystem, System};
 use serde_json::json;
 
 /// The grammar of scripts: `E` is an expression, `S` a statement, `N` a number, `T` a text.

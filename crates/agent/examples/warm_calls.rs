@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use brief_agent::sandbox::{self, Limits, WORKER_ARGUMENT, WorkerProgram};
 use brief_agent::{Grants, Host, ToolBox};
-use brief_syntax::System;
-use brief_syntax::system::OsSystem;
+use brief_system::{OsSystem, System};
 use serde_json::json;
 
 const CODE: &str = "

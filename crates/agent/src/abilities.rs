@@ -21,8 +21,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use brief_syntax::System;
-use brief_syntax::system::{Interruption, words};
+use brief_system::{Interruption, System, words};
 use serde_json::{Value, json};
 
 use browser::{BrowserContext, Browsing};

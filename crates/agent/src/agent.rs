@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_dialects::agents::{Agent, AgentValue, Effective, Scheme, ToolCode, check_tools};
-use brief_syntax::system::Interruption;
-use brief_syntax::{Diagnostic, Severity, Span, System, limits, rules};
+use brief_syntax::{Diagnostic, Severity, Span, limits, rules};
+use brief_system::{Interruption, System};
 use serde_json::{Value, json};
 
 use crate::abilities::{AbilityRequest, GrantError, Grants, Host};

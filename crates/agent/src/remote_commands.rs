@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use brief_dialects::agents::{Agent, Fetched, RemoteState};
-use brief_syntax::hash::sha256;
 use brief_syntax::limits;
-use brief_syntax::system::{ReadError, System, cache_directory, state_directory};
 use brief_syntax::text::percent_encoded;
+use brief_system::hash::sha256;
+use brief_system::{ReadError, System, cache_directory, state_directory};
 
 use crate::abilities::{FetchedDocument, NetworkPolicy, fetch_document};
 pub(crate) use index::FolderIndex;
@@ -307,7 +307,7 @@ impl PinRecord {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::PinRecord;
 

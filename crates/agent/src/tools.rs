@@ -8,8 +8,8 @@ mod schema;
 use std::sync::Arc;
 
 use brief_dialects::agents::{Evaluated, Scheme, ToolProblem, check_returned};
-use brief_syntax::system::Interruption;
-use brief_syntax::{Severity, System, limits, near_miss};
+use brief_syntax::{Severity, limits, near_miss};
+use brief_system::{Interruption, System};
 use serde_json::Value;
 
 use crate::abilities::{AbilityRefusal, AbilityRequest, Host};

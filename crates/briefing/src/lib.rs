@@ -14,5 +14,5 @@ pub use brief_syntax::{Diagnostic, Severity, Source, Span};
 
 /// The door to files, environment and clock: real, in memory, or with unsaved buffers in front.
 pub mod system {
-    pub use brief_syntax::system::{Buffers, MemorySystem, OsSystem, Remembered, System};
+    pub use brief_system::{Buffers, MemorySystem, OsSystem, Remembered, System};
 }

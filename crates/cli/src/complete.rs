@@ -13,8 +13,8 @@ use brief_clients::profile::{ProfileScope as Places, Section};
 use brief_profiles::{KnownClients, OwnClients};
 use brief_registry::history::Repository;
 use brief_syntax::rules;
-use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
+use brief_system::OsSystem;
 use clap_complete::CompletionCandidate;
 
 use crate::assembly::tasks_here;

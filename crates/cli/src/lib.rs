@@ -33,8 +33,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_syntax::System;
 use brief_syntax::text::visible;
+use brief_system::System;
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use commands::{Command, StatusArgs};

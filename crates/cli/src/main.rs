@@ -6,7 +6,7 @@ use std::sync::Arc;
 #[cfg(feature = "agent")]
 use brief_agent::{abilities, sandbox};
 use brief_cli::Ui;
-use brief_syntax::system::OsSystem;
+use brief_system::OsSystem;
 
 #[expect(clippy::disallowed_methods, reason = "this is where arguments come in")]
 fn main() -> ExitCode {

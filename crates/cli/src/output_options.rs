@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use brief_syntax::System;
+use brief_system::System;
 use clap::{Args, ValueEnum};
 
 /// The flags that every command takes besides its own.

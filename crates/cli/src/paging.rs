@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use brief_syntax::System;
+use brief_system::System;
 
 /// The height of a terminal that does not report it, in lines.
 const HEIGHT: usize = 24;

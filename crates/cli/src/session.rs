@@ -9,7 +9,7 @@ use brief_registry::install;
 use brief_runtime::PromptAssembly;
 #[cfg(feature = "agent")]
 use brief_runtime::{Execution, Wish};
-use brief_syntax::system::Remembered;
+use brief_system::Remembered;
 
 use crate::error::{CommandError, Result};
 

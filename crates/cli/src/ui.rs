@@ -14,7 +14,8 @@ use anstyle::{AnsiColor, Style};
 use brief_engine::CandidateState;
 use brief_syntax::render::{Color, Envelope, ErrorEnvelope, Terminal};
 use brief_syntax::text::{visible, visible_json, visible_line, wrap};
-use brief_syntax::{Diagnostic, Severity, System};
+use brief_syntax::{Diagnostic, Severity};
+use brief_system::System;
 use serde::Serialize;
 
 use crate::directory_names::DirectoryNames;

@@ -1,7 +1,7 @@
 //! Repeats a command whenever the files that it reads have changed.
 
 use brief_registry::WatchedFiles;
-use brief_syntax::system::FileWatch;
+use brief_system::FileWatch;
 
 use crate::error::Result;
 use crate::session::Session;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::limits;
-use brief_syntax::system::{ReadError, System};
+use brief_system::{ReadError, System};
 
 /// A file below a project or the home directory.
 pub struct ClientFile<'f> {

@@ -29,9 +29,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::system::Dir;
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Source, Span, System, Target, limits};
+use brief_syntax::{Diagnostic, Source, Span, Target, limits};
+use brief_system::{Dir, System};
 
 pub use answer::{
     Applied, BindingDecision, Item, LeftOut, Level, LoadedPart, Name, Origin, Owner, Reason,

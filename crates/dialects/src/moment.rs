@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use brief_profiles::{Attaches, BUILTIN};
-use brief_syntax::{Root, System, Target, TargetKind};
+use brief_syntax::{Root, Target, TargetKind};
+use brief_system::System;
 
 use crate::dependencies::DependencyChoice;
 use crate::hosted;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use brief_dialects::native::is_elsewhere;
 use brief_dialects::{GuidanceText, ProjectFiles};
-use brief_syntax::paths::slashed;
+use brief_system::paths::slashed;
 
 use crate::words::words;
 

@@ -9,9 +9,9 @@ use std::path::Path;
 
 use brief_dialects::capability::{self, Capability, CapabilityFinding, Inventory};
 use brief_dialects::portable::ItemKind;
-use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::walk::{self, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Target, limits};
+use brief_system::{FileKind, ReadError, System};
 
 use crate::catalog::gap_diagnostic;
 

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use brief_syntax::Diagnostic;
-use brief_syntax::hash::sha256;
-use brief_syntax::paths::slashed;
 use brief_syntax::rules::current_code;
+use brief_system::hash::sha256;
+use brief_system::paths::slashed;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file.

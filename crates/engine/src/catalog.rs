@@ -15,11 +15,11 @@ use brief_dialects::{
     is_in_dependency, portable,
 };
 use brief_syntax::markdown::Prose;
-use brief_syntax::system::{Dir, FileKind, home_directory};
 use brief_syntax::walk::{self, Gap, GapReason, IgnoreFiles, Ignored, Visit};
 use brief_syntax::{
-    Diagnostic, Root, Source, Span, System, Target, WideDirectory, diagnostic, limits, rules,
+    Diagnostic, Root, Source, Span, Target, WideDirectory, diagnostic, limits, rules,
 };
+use brief_system::{Dir, FileKind, System, home_directory};
 
 use crate::audience::Audience;
 use crate::installed::Variants;

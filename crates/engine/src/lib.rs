@@ -7,7 +7,7 @@
 //! use std::sync::Arc;
 //!
 //! use brief_engine::{Action, Project, ReasonKind};
-//! use brief_syntax::system::{Buffers, MemorySystem};
+//! use brief_system::{Buffers, MemorySystem};
 //!
 //! // A project; `OsSystem` is the one on disk.
 //! let project = MemorySystem::new("/shop")
@@ -64,7 +64,8 @@ pub use brief_dialects::{
     ProjectFiles, Reason, ReasonKind, Resolution, State, Strangers, Timing,
 };
 pub use brief_dialects::{agents, dependencies, hosted, mcp, native, portable, structured, tasks};
-pub use brief_syntax::{Root, System, Target, TargetKind};
+pub use brief_syntax::{Root, Target, TargetKind};
+pub use brief_system::System;
 pub use briefing::{
     BriefedCandidate, BriefedDecision, BriefedItem, Briefing, CandidateState, Explanation,
     ItemPlace, McpServersReport, OmittedItem, first_line,

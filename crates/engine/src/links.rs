@@ -12,9 +12,10 @@ use std::sync::Arc;
 use brief_dialects::native::is_elsewhere;
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::markdown::{decoded_destination, links};
-use brief_syntax::paths::{cleaned_below, relative_path, slashed};
 use brief_syntax::walk::IgnoreFiles;
-use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules};
+use brief_syntax::{Diagnostic, Root, Rule, Source, Span, rules};
+use brief_system::System;
+use brief_system::paths::{cleaned_below, relative_path, slashed};
 
 use crate::words::words;
 

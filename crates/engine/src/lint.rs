@@ -15,11 +15,9 @@ use brief_dialects::{Dialects, Moment, Strangers, is_in_dependency, portable};
 use brief_syntax::diagnostic::{self, Applicability, apply_fixes};
 use brief_syntax::rules::RulePage;
 use brief_syntax::source::{Encoding, Source};
-use brief_syntax::system::ReadError;
 use brief_syntax::walk::Ignored;
-use brief_syntax::{
-    Diagnostic, Root, Rule, Severity, Span, System, Target, TargetKind, limits, rules,
-};
+use brief_syntax::{Diagnostic, Root, Rule, Severity, Span, Target, TargetKind, limits, rules};
+use brief_system::{ReadError, System};
 
 use crate::catalog::{Catalog, CatalogScope};
 use crate::project::Project;

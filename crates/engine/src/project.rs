@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use brief_dialects::dependencies::DependencyChoice;
 use brief_dialects::{Action, Dialects, Moment, Strangers, Timing};
 use brief_syntax::walk::Ignored;
-use brief_syntax::{Root, System, Target, TargetKind};
+use brief_syntax::{Root, Target, TargetKind};
+use brief_system::System;
 
 use crate::briefing::Briefing;
 use crate::catalog::{Catalog, CatalogScope};

@@ -290,7 +290,7 @@ fn excerpt<'t>(text: &'t str, asked: &BTreeSet<Cow<'_, str>>) -> Cow<'t, str> {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::*;
     use crate::Project;

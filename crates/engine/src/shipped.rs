@@ -5,7 +5,7 @@ use std::path::Path;
 use brief_dialects::dependencies::{
     self, DependencyExtent, DependencySurvey, Package, PackageContent, ShippedKind, ShippedText,
 };
-use brief_syntax::System;
+use brief_system::System;
 
 use crate::tokens::Counter;
 

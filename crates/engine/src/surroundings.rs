@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::{Root, System, WideDirectory};
+use brief_syntax::{Root, WideDirectory};
+use brief_system::System;
 
 /// The kind of directory that a project's root is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub fn guidance_above(system: &dyn System, root: &Root) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::*;
 

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_engine::tokens::{Counter, estimate_tokens};
-use brief_syntax::system::{Dir, FileKind, Files, MemorySystem, OsSystem};
+use brief_system::{Dir, FileKind, Files, MemorySystem, OsSystem};
 
 /// Shorter texts differ by a large part when they differ by one token.
 const SHORTEST: usize = 400;

@@ -9,8 +9,8 @@ use brief_engine::{
     Strangers, Target, TargetKind, budget, estimate_tokens,
 };
 use brief_profiles::BUILTIN;
-use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
+use brief_system::MemorySystem;
 
 const DIRECTORIES: [&str; 5] = ["", "a/", "a/b/", "c/", "/home/"];
 const PATHS: [&str; 6] = ["x.ts", "a/x.ts", "a/b/x.py", "a/b/", "c/new/x.ts", "./"];

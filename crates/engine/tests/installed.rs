@@ -5,8 +5,8 @@ use std::path::Path;
 use brief_engine::{
     Catalog, CatalogScope, Dialects, Moment, Resolution, Root, Strangers, Target, TargetKind,
 };
-use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
+use brief_system::MemorySystem;
 
 /// A lock for some items, in the form that `brief sync` writes.
 fn lock(items: &[(&str, &str, &[&str])]) -> String {

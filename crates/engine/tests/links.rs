@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use brief_engine::{Catalog, CatalogScope, Dialects, Root, Strangers, Target, TargetKind};
-use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
+use brief_system::MemorySystem;
 
 fn broken(system: &MemorySystem) -> Vec<String> {
     let root = Root::open(system, Path::new("/p")).unwrap();

@@ -9,8 +9,8 @@ use brief_engine::{
     native,
 };
 use brief_profiles::BUILTIN;
-use brief_syntax::system::{Files, MemorySystem};
 use brief_syntax::walk::Ignored;
+use brief_system::{Files, MemorySystem};
 
 const DIRECTORIES: [&str; 5] = ["", "a/", "a/b/", "c/", ".claude/"];
 const PATHS: [&str; 8] =

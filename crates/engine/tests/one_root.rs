@@ -6,7 +6,7 @@ use std::path::Path;
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::Project;
 use brief_engine::lint::Findings;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 /// Files with findings that depend on what lies elsewhere in the project, or on where they lie themselves.
 const PIECES: [(&str, &str); 19] = [

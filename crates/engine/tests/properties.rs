@@ -10,8 +10,8 @@ use brief_engine::{
     Target, TargetKind, Timing, structured,
 };
 use brief_syntax::diagnostic::apply_safe_fixes;
-use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
+use brief_system::MemorySystem;
 
 const DIRECTORIES: [&str; 6] = ["", "a/", "a/b/", "a/b/c/", "d/", "a/d/"];
 const PATHS: [&str; 7] = ["x.py", "a/b/x.py", "a/b/c/x.md", "a/b/", "a/", "./", "e/f/x.py"];

@@ -11,8 +11,8 @@ use brief_engine::{
     estimate_tokens,
 };
 use brief_profiles::BUILTIN;
-use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
+use brief_system::MemorySystem;
 
 const DIRECTORIES: [&str; 3] = ["", "a/", "a/b/"];
 const PATHS: [&str; 5] = ["x.ts", "a/x.ts", "a/b/x.py", "a/b/", "./"];

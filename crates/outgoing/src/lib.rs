@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use brief_syntax::System;
+use brief_system::System;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::transport::DefaultConnector;
 

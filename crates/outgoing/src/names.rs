@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use brief_syntax::system::{Call, Ending, Environment, Machine, OsSystem, Stream, System};
+use brief_system::{Call, Ending, Environment, Machine, OsSystem, Stream, System};
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};

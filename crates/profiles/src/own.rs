@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::near_miss::nearest;
-use brief_syntax::system::{Dir, Files};
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use brief_system::{Dir, Files};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use toml_edit::{Array, ArrayOfTables, Document, Item, Key, Table, Value, value};

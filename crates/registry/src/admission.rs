@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use brief_dialects::policy::{Policy, PolicyDecision, SourcePlace};
-use brief_syntax::system::{Call, Passed};
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::{Call, Passed, System};
 
 use crate::address::Address;
 use crate::git::{CHATTER, GitOutcome, hardened, make};

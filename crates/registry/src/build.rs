@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 
 use brief_dialects::portable::output::Compiler;
 use brief_dialects::portable::{self, ItemKind, Registry};
-use brief_syntax::paths::{relative_path, slashed};
-use brief_syntax::project::resolve_existing;
-use brief_syntax::system::{Permission, System};
 use brief_syntax::{Diagnostic, Root};
+use brief_system::paths::{relative_path, slashed};
+use brief_system::{Permission, System, resolve_existing};
 
 use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::item::{self, ItemFiles};

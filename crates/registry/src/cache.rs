@@ -14,8 +14,7 @@
 
 use std::path::PathBuf;
 
-use brief_syntax::System;
-use brief_syntax::system::cache_directory;
+use brief_system::{System, cache_directory};
 
 use crate::address::one_line;
 use crate::cache_slot::{CacheSlot, CachedCommit};

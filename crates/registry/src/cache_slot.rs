@@ -5,7 +5,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::System;
 
 use crate::access::GitAccess;
 use crate::address::{Address, one_line};

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use brief_dialects::portable;
-use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, limits, rules};
+use brief_syntax::{Diagnostic, Root, Rule, Source, Span, limits, rules};
+use brief_system::System;
 
 use crate::install::{ProjectPaths, SourceInventory};
 use crate::lock::Lock;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::hidden::is_hidden;
 use brief_syntax::limits;
-use brief_syntax::system::TreeFileKind;
 use brief_syntax::text::grouped;
+use brief_system::TreeFileKind;
 
 use crate::address::one_line;
 use crate::error::FetchError;

@@ -9,8 +9,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use brief_syntax::system::{Call, Ending, Passed, Stream};
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::{Call, Ending, Passed, Stream, System};
 
 use crate::access::GitAccess;
 use crate::address::{one_line, redact};

@@ -6,7 +6,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use brief_syntax::{System, hidden};
+use brief_syntax::hidden;
+use brief_system::System;
 
 use crate::address::{Address, after_prefix, percent_decoded, split_scheme};
 use crate::oci::OciSource;

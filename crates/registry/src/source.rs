@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::System;
+use brief_system::System;
 
 use crate::access::is_here;
 use crate::address::{

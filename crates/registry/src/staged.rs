@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use brief_syntax::hash::sha256;
-use brief_syntax::system::{FileKind, FileLock};
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::hash::sha256;
+use brief_system::{FileKind, FileLock, System};
 
 use crate::cache::{Cache, Event};
 use crate::error::FetchError;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::System;
 use brief_syntax::walk::{self, Ignored, Visit};
 use brief_syntax::{Root, Target, TargetKind};
+use brief_system::System;
 
 use crate::install::ProjectPaths;
 use crate::manifest::{Manifest, ManifestPlace};
@@ -99,7 +99,7 @@ fn is_for_clients(roots: &[PathBuf], path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::*;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use brief_dialects::tasks::Author;
 use brief_syntax::Source;
-use brief_syntax::system::{FileOwner, System};
+use brief_system::{FileOwner, System};
 
 use crate::execution::Execution;
 use crate::trust::{Standing, TrustError, TrustProject, TrustStore, TrustVerdict, project_root};

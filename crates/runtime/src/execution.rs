@@ -6,7 +6,7 @@
 use std::fmt;
 
 use brief_dialects::policy::{Policy, PolicyError};
-use brief_syntax::System;
+use brief_system::System;
 
 /// The variable that turns execution off, or on for the project's own texts.
 const VARIABLE: &str = "BRIEF_EXEC";
@@ -101,7 +101,7 @@ impl fmt::Display for OffReason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     fn decide(value: Option<&str>, wish: Option<&Wish>) -> Execution {
         let system = MemorySystem::new("/p");

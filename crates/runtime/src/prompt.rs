@@ -15,7 +15,8 @@ use brief_dialects::tasks::{
     Bootstrap, CommandRunner, NotRun, Parameters, PromptCommand, Script, TaskDocument,
     environment_name,
 };
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::System;
 
 use crate::consent::{Consent, Content, Objection, ProjectRefusal};
 use crate::shell::{RunFailure, Shell};

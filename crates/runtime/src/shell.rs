@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Call, Ending, FileOwner, OverLimit, Passed, Stream, System};
+use brief_system::{Call, Ending, FileOwner, OverLimit, Passed, Stream, System};
 
 mod shebang;
 

@@ -15,8 +15,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::limits;
-use brief_syntax::system::{FileLock, ReadError, System};
 use brief_syntax::text::visible_line;
+use brief_system::{FileLock, ReadError, System};
 
 pub use hash::ContentHash;
 pub use project::{TrustProject, project_of, project_root};

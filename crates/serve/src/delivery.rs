@@ -13,7 +13,7 @@ use brief_clients::profile::ProfileScope;
 use brief_engine::sees::{Delivery, HookState, MissingCause, MissingHook, Viewer};
 use brief_engine::{Moment, System};
 use brief_profiles::{Client, HookInstall, KnownClients, OwnClients};
-use brief_syntax::system::resolved_home;
+use brief_system::resolved_home;
 
 /// Returns a viewer for each client, with what is installed for it in the project at `root` and for the user.
 pub fn find_viewers<S: AsRef<str>>(

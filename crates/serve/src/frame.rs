@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use brief_syntax::hash::sha256;
+use brief_system::hash::sha256;
 
 /// The letters of a mark. Without vowels they make no word.
 const LETTERS: &[u8; 16] = b"bcdfghjklmnpqrst";

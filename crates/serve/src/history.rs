@@ -9,7 +9,7 @@ use brief_engine::System;
 use brief_engine::references::{ProjectHistory, Removal, RemovedLine};
 use brief_registry::history::{FileCommit, HistoryError, RemovingCommit, Repository};
 use brief_syntax::Source;
-use brief_syntax::paths::slashed;
+use brief_system::paths::slashed;
 
 /// The commits of a project's repository.
 pub struct GitHistory {

@@ -10,7 +10,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::limits;
 use crate::project::Root;
-use crate::system::Files;
+use brief_system::Files;
 
 /// The `.gitignore` files of a project, each read once.
 pub struct IgnoreFiles<'s> {

@@ -1,5 +1,4 @@
-//! The lowest crate: text with spans, the formats of guidance files, and the only access to the
-//! outside.
+//! Text with spans, the syntax that guidance files share, and the project that they lie in.
 //!
 //! It contains no dialect's rules. Parsers are total: any bytes give a value and diagnostics.
 
@@ -8,18 +7,15 @@ pub mod diagnostic;
 pub mod front_matter;
 mod gap;
 pub mod glob;
-pub mod hash;
 pub mod hidden;
 mod ignore_files;
 pub mod limits;
 pub mod markdown;
 pub mod near_miss;
-pub mod paths;
 pub mod project;
 pub mod render;
 pub mod rules;
 pub mod source;
-pub mod system;
 pub mod text;
 pub mod walk;
 pub mod yaml;
@@ -28,4 +24,3 @@ pub use diagnostic::{Diagnostic, Edit, Fix, Severity};
 pub use project::{Root, Target, TargetKind, WideDirectory};
 pub use rules::Rule;
 pub use source::{Position, Source, Span};
-pub use system::System;

@@ -13,7 +13,7 @@ use ignore::gitignore::Gitignore;
 use crate::ignore_files::{parse_rules, verdict};
 use crate::limits;
 use crate::project::{Root, Target, WideDirectory, repository_around};
-use crate::system::{Below, Dir, DirEntry, FileKind, ReadError, System};
+use brief_system::{Below, Dir, DirEntry, FileKind, ReadError, System};
 
 pub use crate::gap::{Gap, GapReason, unreadable};
 pub use crate::ignore_files::IgnoreFiles;
@@ -415,7 +415,7 @@ fn descend(path: &mut PathBuf, slashed: &mut String, name: &OsStr) {
 mod tests {
     use super::*;
     use crate::project::TargetKind;
-    use crate::system::{Files, MemorySystem};
+    use brief_system::{Files, MemorySystem};
 
     fn root(system: &MemorySystem) -> Root {
         Root::open(system, Path::new("/p")).unwrap()

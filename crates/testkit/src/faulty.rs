@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use brief_syntax::system::{
+use brief_system::{
     Access, Below, Call, Dir, DirEntry, DirPlace, Ending, FileContent, FileLock, Files, Machine,
     Permission, Processes, ReadError, Resolved, STAGED, StagedFile, Status, Stream, TemporaryDir,
 };

@@ -12,8 +12,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use brief_syntax::System;
-use brief_syntax::system::{Machine, OsSystem, Processes};
+use brief_system::{Machine, OsSystem, Processes, System};
 
 use crate::{Output, PATIENCE, RealSystem, Sandbox};
 

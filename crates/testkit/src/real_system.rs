@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use brief_syntax::system::{
+use brief_system::{
     Call, Companion, Dir, Ending, Environment, FileOwner, Files, Interruption, Machine, OsSystem,
     Ownership, Processes, ReadError, Resolved, Stream, TemporaryDir,
 };

@@ -81,7 +81,7 @@ pub(super) fn package(release: &Release) -> (String, Vec<u8>) {
         "version": version,
         "purl": format!("pkg:generic/{NAME}@{version}"),
         "licenses": [{"expression": "MIT OR Apache-2.0"}],
-        "hashes": [{"alg": "SHA-256", "content": brief_syntax::hash::sha256(&release.program)}],
+        "hashes": [{"alg": "SHA-256", "content": brief_system::hash::sha256(&release.program)}],
     });
     let components: Vec<Value> = release.components.iter().map(Component::to_json).collect();
     let uses =

@@ -55,7 +55,7 @@ fn wheel(tag: &str) -> String {
 }
 
 fn digest(data: &[u8]) -> Vec<u8> {
-    let text = brief_syntax::hash::sha256(data);
+    let text = brief_system::hash::sha256(data);
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap_or_default();
     (0..text.len()).step_by(2).map(byte).collect()
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use brief_syntax::System;
+use brief_system::System;
 use serde_json::{Value, json};
 
 use super::browser::PageConnection;

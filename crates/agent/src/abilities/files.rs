@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use brief_dialects::sensitive::{self, Leaf};
 use brief_syntax::glob::Glob;
-use brief_syntax::system::{Dir, DirEntry, FileKind, Permission, ReadError, words};
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::{Dir, DirEntry, FileKind, Permission, ReadError, System, words};
 use serde_json::{Value, json};
 
 use super::scope::HiddenEntry;

@@ -9,7 +9,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use brief_outgoing::Names;
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::System;
 use serde_json::{Map, Value, json};
 use ureq::http::{self, Method, Uri};
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
@@ -368,7 +369,7 @@ fn join(base: &Uri, location: &str) -> AbilityResult<Uri> {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::OsSystem;
+    use brief_system::OsSystem;
 
     use super::*;
 

@@ -11,11 +11,11 @@ use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use brief_syntax::system::{
-    Call, Ending, Environment, Interruption, OsSystem, OverLimit, Processes, Stream,
+use brief_syntax::limits;
+use brief_system::{
+    Call, Ending, Environment, Interruption, OsSystem, OverLimit, Processes, Stream, System,
     words as words_of,
 };
-use brief_syntax::{System, limits};
 use serde_json::{Value, json};
 
 use super::scope::{HiddenEntry, NarrowedArguments, ProjectTree};

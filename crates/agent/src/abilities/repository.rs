@@ -6,8 +6,8 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError};
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::{Dir, DirEntry, FileKind, ReadError, System};
 
 /// The limit for the depth of git's own directories.
 const MOST_DEPTH: usize = 64;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use brief_syntax::System;
+use brief_system::System;
 
 /// A clock with a timer.
 pub trait Clock {

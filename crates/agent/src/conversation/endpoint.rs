@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use brief_outgoing::{Route, is_own_machine};
-use brief_syntax::System;
+use brief_system::System;
 
 /// The variable that names the server.
 const BASE_URL: &str = "OPENAI_BASE_URL";
@@ -184,7 +184,7 @@ fn take_apart(address: &str) -> Result<(String, String), &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     fn endpoint(env: &[(&str, &str)]) -> Result<Endpoint, EndpointError> {
         let system = MemorySystem::new("/p");

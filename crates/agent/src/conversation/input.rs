@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use brief_dialects::agents::{AgentOptions, load_text};
     use brief_syntax::Source;
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
     use std::sync::Arc;
 
     fn agent() -> Agent {

@@ -3,8 +3,8 @@
 use brief_dialects::agents::{
     Ability, Agent, AgentRefusal, AgentValue, Base, Effective, Rendered, Scheme, refusals,
 };
-use brief_syntax::system::Interruption;
-use brief_syntax::{Diagnostic, System};
+use brief_syntax::Diagnostic;
+use brief_system::{Interruption, System};
 use serde_json::Value as Json;
 
 use crate::mcp_client::ServerTool;

@@ -5,8 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::System;
-use brief_syntax::system::words;
+use brief_system::{System, words};
 use serde::Serialize;
 
 use super::assembly::{ModelReply, Usage};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use brief_dialects::agents::Agent;
 use brief_syntax::limits;
-use brief_syntax::system::Interruption;
+use brief_system::Interruption;
 use serde_json::json;
 
 use super::assembly::{Finish, ModelReply, Usage};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_syntax::System;
+use brief_system::System;
 
 /// The way to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +112,7 @@ fn is_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::*;
 

@@ -4,9 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_syntax::System;
-use brief_syntax::system::Interruption;
 use brief_syntax::text::visible_line;
+use brief_system::{Interruption, System};
 use serde_json::{Value, json};
 
 use super::address::{RemoteProtocol, RemoteServer, ServerAddress};

@@ -10,7 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use brief_outgoing::{Route, is_own_machine};
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::System;
 use serde_json::Value;
 use ureq::http::{Response, Uri};
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use brief_syntax::hash::sha256;
+use brief_system::hash::sha256;
 use serde_json::{Map, Value, json};
 
 /// The user's decisions about the tools of one server.

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use brief_syntax::system::{Companion, Ending, Interruption, MemorySystem, System};
+use brief_system::{Companion, Ending, Interruption, MemorySystem, System};
 use serde_json::json;
 
 use super::McpConnection;

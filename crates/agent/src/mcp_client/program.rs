@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Call, Companion, Environment, Passed, System};
+use brief_system::{Call, Companion, Environment, Passed, System};
 use serde_json::Value;
 
 use super::address::ServerProgram;
@@ -114,7 +114,7 @@ impl Wire for MessageLines {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::{Ending, Interruption, OsSystem};
+    use brief_system::{Ending, Interruption, OsSystem};
     use serde_json::json;
 
     use super::super::McpConnection;

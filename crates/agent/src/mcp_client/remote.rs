@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_chan
 use std::thread;
 use std::time::Duration;
 
-use brief_syntax::System;
+use brief_system::System;
 use serde_json::Value;
 use ureq::http::Uri;
 

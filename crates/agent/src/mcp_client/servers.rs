@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use brief_syntax::System;
+use brief_system::System;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_dialects::agents::Evaluated;
-use brief_syntax::System;
-use brief_syntax::system::{Call, Companion, Ending, Environment, Interruption, words};
+use brief_system::{Call, Companion, Ending, Environment, Interruption, System, words};
 use serde_json::Value;
 use serde_json::value::RawValue;
 

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use brief_syntax::system::{Files, OsSystem};
+use brief_system::{Files, OsSystem};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Resource, Rlimit};
 use rustix::time::ClockId;

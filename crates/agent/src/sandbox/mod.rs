@@ -32,7 +32,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::System;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use client::Worker;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use brief_agent::conversation::{ConversationLimits, SystemClock, TurnEnding};
-use brief_syntax::system::{Interruption, OsSystem};
+use brief_system::{Interruption, OsSystem};
 use serde_json::json;
 
 use super::harness::Trial;

@@ -2,7 +2,7 @@
 
 use brief_agent::conversation::{NotReady, choose_model};
 use brief_dialects::agents::{Ability, Base};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::harness::{Fake, agent, pass};
 

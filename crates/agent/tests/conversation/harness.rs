@@ -10,8 +10,8 @@ use brief_agent::conversation::{
     NotReady, Ready, ReadyTools, Transcript, Turn, TurnError, TurnEvent,
 };
 use brief_dialects::agents::{Ability, Agent, AgentOptions, Base, Effective, Scheme, load_text};
-use brief_syntax::system::{Files, Interruption, MemorySystem};
-use brief_syntax::{Source, System};
+use brief_syntax::Source;
+use brief_system::{Files, Interruption, MemorySystem, System};
 use serde_json::{Value as Json, json};
 
 use super::server::{Request, Script, Server};

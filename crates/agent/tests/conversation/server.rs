@@ -20,7 +20,7 @@ pub(crate) enum Part {
     /// Nothing, until the client leaves.
     Hold,
     /// The user interrupts.
-    Interrupt(brief_syntax::system::Interruption),
+    Interrupt(brief_system::Interruption),
     /// Repeats these bytes until the client disconnects.
     Forever(Vec<u8>),
 }

@@ -8,7 +8,7 @@ use brief_agent::conversation::{
     LineSource, ModelAnswer, ModelTransport, Post, Transcript, TransportError, Turn, TurnEnding,
     TurnError, TurnEvent, interact,
 };
-use brief_syntax::system::Interruption;
+use brief_system::Interruption;
 use serde_json::{Value as Json, json};
 
 use super::harness::{Fake, KEY, TestClock, Trial, agent, lines, pass, show, system};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use brief_agent::sandbox::{Landlock, Limits, MissingFence, WorkerProgram, run_worker as serve};
 use brief_agent::{Grants, Host, ToolBox, ToolsError};
-use brief_syntax::system::OsSystem;
+use brief_system::OsSystem;
 use nix::libc;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
 use serde_json::json;

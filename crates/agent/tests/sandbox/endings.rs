@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use brief_agent::sandbox::Limits;
-use brief_syntax::system::Interruption;
+use brief_system::Interruption;
 use brief_testkit::{PATIENCE, wait_for, wait_until};
 use serde_json::json;
 

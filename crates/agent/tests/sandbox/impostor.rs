@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use brief_agent::sandbox::{Limits, MissingFence, WorkerProgram};
 use brief_agent::{CallError, ToolBox, ToolsError};
-use brief_syntax::system::{Call, Ending, Stream};
+use brief_system::{Call, Ending, Stream};
 use brief_testkit::{PATIENCE, wait_for};
 use serde_json::{Value, json};
 

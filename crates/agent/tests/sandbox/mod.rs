@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use brief_agent::sandbox::{Limits, MissingFence, WorkerProgram};
 use brief_agent::{CallError, Grants, Host, ToolBox, ToolsError};
-use brief_syntax::System;
-use brief_syntax::system::OsSystem;
+use brief_system::{OsSystem, System};
 use brief_testkit::PATIENCE;
 use serde_json::{Value, json};
 

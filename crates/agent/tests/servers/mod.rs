@@ -12,8 +12,7 @@ use brief_agent::McpAccess;
 use brief_agent::mcp_client::{
     ConfiguredServers, McpConnection, RemoteProtocol, RemoteServer, ServerAddress,
 };
-use brief_syntax::System;
-use brief_syntax::system::{Interruption, Machine as _, OsSystem};
+use brief_system::{Interruption, Machine as _, OsSystem, System};
 use brief_testkit::wait_until;
 use serde_json::{Value as Json, json};
 

@@ -14,9 +14,9 @@ use brief_registry::install::{
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{ManifestEdit, ManifestPlace, WantedItems};
 use brief_syntax::Root;
-use brief_syntax::paths::cleaned;
-use brief_syntax::system::{Buffers, FileContent, System};
 use brief_syntax::text::counted;
+use brief_system::paths::cleaned;
+use brief_system::{Buffers, FileContent, System};
 use clap::Args;
 
 use crate::error::{CommandError, Result};

@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use brief_syntax::System;
+use brief_system::System;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::env::{Bash, Elvish, Fish, Powershell, Shells, Zsh};

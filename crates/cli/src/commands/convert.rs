@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use brief_clients::import::{CollectedItem, Collection, ConvertedItem, ImportNote};
 use brief_clients::profile::Profile;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
-use brief_syntax::paths::cleaned;
 use brief_syntax::text::counted;
+use brief_system::paths::cleaned;
 use clap::Args;
 use serde_json::json;
 

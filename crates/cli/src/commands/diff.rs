@@ -13,8 +13,8 @@ use brief_serve::revisions::{
     different_lines,
 };
 use brief_syntax::Diagnostic;
-use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::text::{grouped, visible_line};
+use brief_system::paths::{cleaned_below, slashed};
 use clap::Args;
 
 use super::mcp_servers;

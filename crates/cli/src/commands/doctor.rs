@@ -16,7 +16,7 @@ use brief_registry::install::{self, Drift, InstallStatus, SourceInventory};
 use brief_registry::lock::Lock;
 use brief_registry::manifest::WantedDependency;
 use brief_syntax::limits::FILE_BYTES;
-use brief_syntax::system::{Dir, FileKind, resolved_home};
+use brief_system::{Dir, FileKind, resolved_home};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;

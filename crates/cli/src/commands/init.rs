@@ -12,7 +12,7 @@ use brief_engine::{Dialects, Moment, System};
 use brief_registry::install::InstallMode;
 use brief_registry::manifest::ManifestEdit;
 use brief_syntax::render::path_below;
-use brief_syntax::system::resolved_home;
+use brief_system::resolved_home;
 use clap::Args;
 use serde_json::json;
 

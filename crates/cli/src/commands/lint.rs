@@ -15,8 +15,8 @@ use brief_serve::configuration::ProjectAndSource;
 use brief_serve::history::{GitHistory, LazyHistory};
 use brief_syntax::diagnostic::Applicability;
 use brief_syntax::render::{self, path_below};
-use brief_syntax::system::resolved_home;
 use brief_syntax::{Diagnostic, Severity, Source, limits};
+use brief_system::resolved_home;
 use clap::{Args, ValueEnum};
 
 use super::doctor::Extent;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::diagnostic::OtherPlace;
-use brief_syntax::system::resolved_home;
 use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, limits, rules};
+use brief_system::resolved_home;
 
 use super::doctor::{Extent, Finding, examine};
 use crate::error::Result;

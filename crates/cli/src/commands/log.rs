@@ -5,8 +5,8 @@ use std::path::Path;
 
 use brief_engine::Project;
 use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, ReceiptTrace, Receipts};
-use brief_syntax::System;
 use brief_syntax::text::{grouped, visible_line};
+use brief_system::System;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 

@@ -8,8 +8,8 @@ use brief_registry::manifest::Manifest;
 use brief_serve::view::{
     ExportError, ProjectView, ViewAddress, ViewExtras, export, open_in_browser, serve,
 };
-use brief_syntax::hash::sha256;
-use brief_syntax::project::resolve_existing;
+use brief_system::hash::sha256;
+use brief_system::resolve_existing;
 use clap::Args;
 
 use super::fleet;

@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
+use brief_system::OsSystem;
 use clap_complete::CompletionCandidate;
 
 use super::{Installation, InstallationArg};

@@ -24,8 +24,8 @@ use brief_registry::manifest::{Manifest, ManifestEdit};
 use brief_registry::{Event, Network};
 use brief_syntax::Diagnostic;
 use brief_syntax::Source;
-use brief_syntax::paths::{cleaned, slashed};
-use brief_syntax::system::System;
+use brief_system::System;
+use brief_system::paths::{cleaned, slashed};
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind, Result, refuse_if};

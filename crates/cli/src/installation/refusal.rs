@@ -3,7 +3,7 @@
 use brief_registry::FetchError;
 use brief_registry::install::{InstallError, Unresolved};
 use brief_registry::manifest::EditError;
-use brief_syntax::paths::cleaned;
+use brief_system::paths::cleaned;
 
 use crate::error::{CommandError, Result};
 use crate::ui::Ui;
@@ -84,7 +84,7 @@ pub(crate) fn refusal_of_typed(error: InstallError) -> CommandError {
     match error {
         InstallError::Fetch { error, .. } => CommandError::refused(error.to_string()),
         InstallError::Directory { path, error, .. } => {
-            let (path, problem) = (cleaned(&path), brief_syntax::system::words(&error));
+            let (path, problem) = (cleaned(&path), brief_system::words(&error));
             let path = path.display();
             CommandError::refused(format!("the directory `{path}` cannot be opened: {problem}"))
                 .with_hint(

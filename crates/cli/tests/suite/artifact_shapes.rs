@@ -33,7 +33,7 @@ impl Kept {
     }
 
     fn put(&self, media_type: &str, bytes: &[u8]) -> Value {
-        let digits = brief_syntax::hash::sha256(bytes);
+        let digits = brief_system::hash::sha256(bytes);
         fs::write(self.0.join("blobs/sha256").join(&digits), bytes).unwrap();
         json!({"mediaType": media_type, "digest": format!("sha256:{digits}"), "size": bytes.len()})
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_engine::Project;
-use brief_syntax::system::Buffers;
+use brief_system::Buffers;
 use brief_testkit::{RealSystem, Sandbox};
 
 use crate::project;

@@ -244,7 +244,7 @@ fn a_registry_that_changes_while_it_is_read_is_told_of() {
         let installed = project.path().join(".claude/skills/skill-0/files/large.txt");
         let lock = project.read("brief.lock");
         if run.status.code() == Some(0) {
-            let hash = brief_syntax::hash::sha256(&fs::read(&installed).unwrap());
+            let hash = brief_system::hash::sha256(&fs::read(&installed).unwrap());
             assert!(lock.contains(&hash), "{said}");
         } else {
             // The other item is installed all the same.

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use brief_syntax::hash::sha256;
+use brief_system::hash::sha256;
 use brief_testkit::{Fault, Output, Sandbox, make_fifo, make_link};
 
 use crate::build::tree;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_syntax::system::STAGED;
+use brief_system::STAGED;
 use brief_testkit::snapshot::{Snapshot, collect, copy, differences, files, item, write};
 use brief_testkit::{Captured, Fault, Faulty, RealSystem, Refusal, Sandbox, Streams, needs};
 

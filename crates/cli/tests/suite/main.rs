@@ -188,7 +188,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_cli::Ui;
-use brief_syntax::System;
+use brief_system::System;
 use brief_testkit::{Sandbox, Streams};
 
 /// An empty project. `run` calls the program in this process; `spawn` starts it.

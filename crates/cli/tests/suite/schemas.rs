@@ -8,10 +8,10 @@ use std::sync::Arc;
 use brief_engine::{Catalog, CatalogScope, Dialects, Root, Target, TargetKind};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::source::Source;
-use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 use brief_syntax::yaml::Yaml;
 use brief_syntax::{Severity, text::visible};
+use brief_system::MemorySystem;
 use brief_testkit::schema::{JsonSchema, Unnamed};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Command, ExitCode, Stdio};
 
-use brief_syntax::system::STAGED;
+use brief_system::STAGED;
 use brief_testkit::{Fault, Faulty, Sandbox};
 
 use crate::kill_matrix::{in_process, in_process_with};

@@ -10,8 +10,8 @@ use brief_dialects::portable::output::{
     AddedLine, Compiled, Compiler, Merge, MergedOutput, Outputs, SharedFile,
 };
 use brief_profiles::{OwnClients, UnknownClient};
-use brief_syntax::hash::sha256;
 use brief_syntax::{Diagnostic, Source};
+use brief_system::hash::sha256;
 
 use crate::mcp::{self, DeclaredServer};
 use crate::permissions::{self, ProjectPermissions};

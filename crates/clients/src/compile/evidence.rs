@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use brief_dialects::portable::{ItemId, ItemKind};
-use brief_syntax::system::Files;
+use brief_system::Files;
 
 use super::Clients;
 use crate::places;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use brief_dialects::portable::{self, CAPABILITIES, ItemKind};
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::system::MemorySystem;
 use brief_syntax::yaml::{Node, Value as Read, Yaml};
 use brief_syntax::{Root, Severity, Source};
+use brief_system::MemorySystem;
 
 use super::fields;
 use super::yaml::{Map, YamlValue, merge, of_node, write};

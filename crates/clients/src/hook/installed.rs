@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use brief_profiles::{Client, HookSwitch};
 use brief_syntax::limits;
-use brief_syntax::system::{FileKind, System, resolved_home};
+use brief_system::{FileKind, System, resolved_home};
 
 use super::guard::{options_after, program_word};
 use super::install::{HookFile, InstallChoice, files};

@@ -5,8 +5,7 @@
 use std::path::PathBuf;
 
 use brief_profiles::Client;
-use brief_syntax::System;
-use brief_syntax::system::state_directory;
+use brief_system::{System, state_directory};
 use serde::Serialize;
 
 /// The bytes of names that are kept for a client.
@@ -99,7 +98,7 @@ fn place(system: &dyn System, client: &Client) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use brief_profiles::BUILTIN;
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::*;
 

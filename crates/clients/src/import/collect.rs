@@ -7,10 +7,10 @@ use std::sync::Arc;
 use brief_dialects::is_in_dependency;
 use brief_dialects::portable::{ItemKind, is_sound, name_problem};
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::hash::sha256;
-use brief_syntax::system::{FileContent, FileKind, Permission, System};
 use brief_syntax::walk::{self, IgnoreFiles, Ignored, Visit};
 use brief_syntax::{Root, Source, Target, TargetKind};
+use brief_system::hash::sha256;
+use brief_system::{FileContent, FileKind, Permission, System};
 use serde::Serialize;
 
 use crate::compile::yaml::{self, YamlValue, text_of};

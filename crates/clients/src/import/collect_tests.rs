@@ -5,7 +5,7 @@ use std::path::Path;
 
 use brief_profiles::{BUILTIN, PlaceShape};
 use brief_syntax::Root;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use crate::profile::Profiles;
 

@@ -1,7 +1,7 @@
 //! One step from client to client, without a registry.
 
 use brief_dialects::portable::ItemKind;
-use brief_syntax::system::Permission;
+use brief_system::Permission;
 
 use crate::compile::{OutputContent, compile};
 use crate::profile::{Profile, ProfileOptions};

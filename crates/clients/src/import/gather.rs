@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::portable::ItemKind;
-use brief_syntax::hash::sha256;
-use brief_syntax::paths::{cleaned_below, slashed};
-use brief_syntax::system::{FileContent, FileKind, Permission, ReadError, System};
 use brief_syntax::walk::{Gap, IgnoreFiles, Visit};
 use brief_syntax::{Root, Source, limits};
+use brief_system::hash::sha256;
+use brief_system::paths::{cleaned_below, slashed};
+use brief_system::{FileContent, FileKind, Permission, ReadError, System};
 
 use crate::profile::Profiles;
 

@@ -10,8 +10,8 @@ use std::path::Path;
 use brief_dialects::sensitive;
 use brief_profiles::{BUILTIN, PlaceShape};
 use brief_syntax::Root;
-use brief_syntax::paths::slashed;
-use brief_syntax::system::{FileContent, FileKind, ReadError, System};
+use brief_system::paths::slashed;
+use brief_system::{FileContent, FileKind, ReadError, System};
 
 use crate::profile::{Profile, Profiles};
 

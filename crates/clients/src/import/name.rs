@@ -1,7 +1,7 @@
 //! Names of items from names of files.
 
 use brief_dialects::portable::{self, ItemKind, name_problem};
-use brief_syntax::hash::sha256;
+use brief_system::hash::sha256;
 
 /// Returns a valid name that resembles a file's: `C# Expert` becomes `csharp-expert`. A name without any letter of the
 /// format's becomes the kind and a part of its hash, which is the same in every run.

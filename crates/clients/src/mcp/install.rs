@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_dialects::portable::output::{Foreign, Merge, SharedEntry};
 use brief_profiles::ServerProfile;
-use brief_syntax::system::System;
+use brief_system::System;
 
 use super::{Server, entry_json, files_in};
 use crate::client_file::{ClientFile, ClientFileError};
@@ -113,7 +113,7 @@ fn change(
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::super::{Transport, profile};
     use super::*;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::system::{Files, OsSystem};
 use brief_syntax::{Source, limits};
+use brief_system::{Files, OsSystem};
 
 use super::{FieldRule, FieldValue, From, Variant, builtin_sources, read};
 

@@ -10,8 +10,8 @@ use brief_dialects::portable;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
 use brief_profiles::UnknownClient;
 use brief_profiles::{COMPILED, OwnClients};
-use brief_syntax::system::MemorySystem;
 use brief_syntax::{Diagnostic, Root, Source};
+use brief_system::MemorySystem;
 
 use crate::{document, no_outputs};
 

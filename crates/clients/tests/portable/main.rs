@@ -19,8 +19,8 @@ use brief_clients::profile::{Profile, ProfileOptions, ProfileSettings, Profiles,
 use brief_dialects::portable::output::Outputs;
 use brief_dialects::portable::{self, Registry};
 use brief_profiles::OwnClients;
-use brief_syntax::system::MemorySystem;
 use brief_syntax::{Root, Source};
+use brief_system::MemorySystem;
 
 /// A registry in memory, with the clients that it is compiled for.
 struct Shop {

@@ -13,8 +13,8 @@ use brief_dialects::portable::{self, ItemKind};
 use brief_dialects::{Dialect, Moment, Reason, Resolution};
 use brief_profiles::{BUILTIN, COMPILED, Form, OwnClients};
 use brief_syntax::glob::Glob;
-use brief_syntax::system::MemorySystem;
 use brief_syntax::{Root, Source};
+use brief_system::MemorySystem;
 
 use crate::no_outputs;
 

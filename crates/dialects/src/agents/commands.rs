@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::hash::sha256;
 use brief_syntax::markdown::{BlockKind, blocks, decoded_destination};
-use brief_syntax::system::{Dir, FileKind, ReadError, Resolved, words};
 use brief_syntax::yaml::Value as Yaml;
-use brief_syntax::{Diagnostic, Root, Source, Span, System, limits, rules};
+use brief_syntax::{Diagnostic, Root, Source, Span, limits, rules};
+use brief_system::hash::sha256;
+use brief_system::{Dir, FileKind, ReadError, Resolved, System, words};
 
 use super::header::{self, CommandEntry};
 use super::model::{Agent, Command, CommandOrigin, Hint, Remote, RemoteState};

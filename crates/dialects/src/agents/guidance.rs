@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::Below;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target, diagnostic};
+use brief_system::Below;
 
 use crate::answer::{Applied, Item, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_profiles::{BUILTIN, Form};
-use brief_syntax::system::{Below, FileKind, System, home_directory};
 use brief_syntax::walk::{self, Ignored, Visit};
 use brief_syntax::{
     Diagnostic, Root, Severity, Source, Span, Target, TargetKind, diagnostic, rules,
 };
+use brief_system::{Below, FileKind, System, home_directory};
 
 use super::commands::{self, CommandBase, Fetched};
 use super::model::{Agent, DIRECTORY, SUFFIX};

@@ -1,7 +1,7 @@
 //! The abilities of an agent and the conditions of its start: the operator's grant, the
 //! environment, the status.
 
-use brief_syntax::System;
+use brief_system::System;
 
 use super::ability::{Ability, Base};
 use super::model::{Abilities, Agent, AgentStatus};

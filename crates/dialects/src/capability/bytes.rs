@@ -2,7 +2,7 @@
 
 use brief_syntax::Span;
 use brief_syntax::source::Encoding;
-use brief_syntax::system::Permission;
+use brief_system::Permission;
 use memchr::memmem;
 
 use super::{Capability, FileScan};

@@ -21,9 +21,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::hidden::{self, HiddenClass, HiddenText};
-use brief_syntax::system::Permission;
 use brief_syntax::text::{fold, visible_line};
 use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
+use brief_system::Permission;
 
 use fields::is_markdown;
 pub(crate) use fields::split_tools;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::home_directory;
+use brief_system::home_directory;
 
 use super::manifests::cleaned;
 use super::model::{Ecosystem, Package, PackageId, is_plain};

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::System;
 use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
+use brief_system::System;
 
 use super::model::{DependencyChoice, LockedDependency, Package, PackageId};
 use super::recorded;

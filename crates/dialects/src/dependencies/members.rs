@@ -96,7 +96,7 @@ fn arrive(
 mod tests {
     use std::path::Path;
 
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::*;
 

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use brief_syntax::system::{DirEntry, FileKind};
 use brief_syntax::yaml::{self, Node, Yaml};
+use brief_system::{DirEntry, FileKind};
 use serde_json::Value;
 
 use super::manifests::cleaned;

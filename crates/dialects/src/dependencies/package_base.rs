@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, DirEntry, FileKind, System};
+use brief_system::{Dir, DirEntry, FileKind, System};
 use serde_json::Value;
 use toml_edit::Document;
 

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use brief_syntax::system::System;
+use brief_system::System;
 
 use super::model::{LockedDependency, Package, ShippedFile, ShippedKind, is_plain};
 use super::package_base::PackageBase;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::System;
+use brief_system::System;
 
 use super::cargo::{self, Crates};
 use super::go::{self, GoModules};

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, DirEntry, FileKind};
+use brief_system::{Dir, DirEntry, FileKind};
 
 use super::model::{ShippedFile, ShippedKind};
 use crate::sensitive::{self, Leaf};

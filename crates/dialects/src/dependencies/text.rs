@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::hash::{Hasher, sha256};
-use brief_syntax::system::{Dir, FileKind, Permission, ReadError, System};
 use brief_syntax::text::fold;
 use brief_syntax::yaml::Value;
 use brief_syntax::{Source, limits};
+use brief_system::hash::{Hasher, sha256};
+use brief_system::{Dir, FileKind, Permission, ReadError, System};
 
 use super::model::{Package, ShippedFile, ShippedKind};
 use crate::capability::{self, CapabilityFinding, Inventory};

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError};
-use brief_syntax::{Diagnostic, Source, System, limits, rules};
+use brief_syntax::{Diagnostic, Source, limits, rules};
+use brief_system::{Dir, DirEntry, FileKind, ReadError, System};
 
 use super::config::{self, ConfigFile};
 use super::model::{CONFIG_NAME, HostedScope};

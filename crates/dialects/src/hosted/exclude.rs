@@ -8,8 +8,9 @@ mod rule;
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::paths::relative_path;
-use brief_syntax::{Diagnostic, System, rules, text};
+use brief_syntax::{Diagnostic, rules, text};
+use brief_system::System;
+use brief_system::paths::relative_path;
 
 use super::model::{Config, ConfigPattern};
 use super::place::{HostedEnvironment, HostedPlace};

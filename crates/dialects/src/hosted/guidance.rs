@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::Dir;
-use brief_syntax::{Diagnostic, System};
+use brief_syntax::Diagnostic;
+use brief_system::{Dir, System};
 
 use crate::answer::{self, Applied, Item, LeftOut, Level, Name, Owner, Reason, Resolution};
 use crate::moment::Moment;

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use brief_syntax::glob::Glob;
-use brief_syntax::system::{Dir, DirEntry, FileKind};
-use brief_syntax::{Diagnostic, System, limits, rules};
+use brief_syntax::{Diagnostic, limits, rules};
+use brief_system::{Dir, DirEntry, FileKind, System};
 
 use super::context_dir::sort;
 use super::model::{ConfigPattern, HostedOrigin, HostedScope};

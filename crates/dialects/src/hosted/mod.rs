@@ -12,7 +12,7 @@
 //! use std::path::Path;
 //!
 //! use brief_dialects::hosted::{Query, State, resolve};
-//! use brief_syntax::system::MemorySystem;
+//! use brief_system::MemorySystem;
 //!
 //! let system = MemorySystem::new("/shop")
 //!     .with_file(".context/style.md", "---\ntrigger: auto\nglobs: '**/*.ts'\n---\nUse tabs.\n")
@@ -45,7 +45,8 @@ mod whole;
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::{Diagnostic, System};
+use brief_syntax::Diagnostic;
+use brief_system::System;
 
 pub use crate::answer::State;
 pub use config::{ConfigFile, Layer, MergedConfig, merge, parse as parse_config};

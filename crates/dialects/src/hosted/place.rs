@@ -8,10 +8,11 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::Arc;
 
-use brief_syntax::paths::cleaned;
-use brief_syntax::project::resolve_existing;
-use brief_syntax::system::{Below, Dir, FileKind, HeldDir, Resolved, home_directory};
-use brief_syntax::{Diagnostic, Rule, Source, Span, System, limits, rules};
+use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
+use brief_system::paths::cleaned;
+use brief_system::{
+    Below, Dir, FileKind, HeldDir, Resolved, System, home_directory, resolve_existing,
+};
 
 use super::model::HostedScope;
 use super::{CLIENT_PATH_VARIABLE, DEFAULT_CLIENT_PATH, GLOBAL_PATH_VARIABLE, Query};

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::source::Encoding;
-use brief_syntax::system::{Dir, DirEntry, FileKind, HeldDir};
-use brief_syntax::{Diagnostic, Source, Span, System, diagnostic, limits, paths, rules};
+use brief_syntax::{Diagnostic, Source, Span, diagnostic, limits, rules};
+use brief_system::{Dir, DirEntry, FileKind, HeldDir, System, paths};
 
 use crate::answer::{State, depth};
 use crate::sensitive::{self, Leaf, Sensitive, Tier};

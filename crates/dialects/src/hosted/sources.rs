@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::system::Dir;
-use brief_syntax::{Diagnostic, System, rules};
+use brief_syntax::{Diagnostic, rules};
+use brief_system::{Dir, System};
 
 use super::context_dir::ContextDir;
 use super::model::HostedScope;

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::paths::relative_path;
-use brief_syntax::system::DirEntry;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target, TargetKind, rules};
+use brief_system::DirEntry;
+use brief_system::paths::relative_path;
 
 use crate::answer::{Applied, Reason, Resolution};
 use crate::moment::Moment;
@@ -254,8 +254,8 @@ fn judged<'s>(item: &'s HostedItem, place: &HostedContext, file: Option<&Path>) 
 #[cfg(test)]
 mod tests {
     use brief_syntax::Root;
-    use brief_syntax::system::MemorySystem;
     use brief_syntax::walk::{self, Ignored};
+    use brief_system::MemorySystem;
 
     use super::super::Hosted;
     use super::*;

@@ -7,9 +7,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use brief_profiles::{BUILTIN, Form, KnownClients, OwnClients};
-use brief_syntax::system::{Dir, DirEntry, resolved_home};
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, System, Target, TargetKind, limits, rules};
+use brief_syntax::{Diagnostic, Target, TargetKind, limits, rules};
+use brief_system::{Dir, DirEntry, System, resolved_home};
 
 use crate::answer::{Owner, Resolution};
 use crate::is_looked_at;

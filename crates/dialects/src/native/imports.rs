@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::markdown::Outline;
-use brief_syntax::paths::cleaned;
-use brief_syntax::system::Dir;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use brief_system::Dir;
+use brief_system::paths::cleaned;
 
 use crate::answer::Owner;
 

@@ -11,7 +11,7 @@
 //! use brief_dialects::native::Native;
 //! use brief_dialects::{Dialect, Moment, Resolution};
 //! use brief_syntax::Root;
-//! use brief_syntax::system::MemorySystem;
+//! use brief_system::MemorySystem;
 //!
 //! let system = MemorySystem::new("/shop")
 //!     .with_file("CLAUDE.md", "Prices are integers.\n")

@@ -4,7 +4,7 @@
 
 use brief_profiles::{BUILTIN, Client, LoadingMode, LoadingModes, Text};
 use brief_syntax::limits;
-use brief_syntax::system::System;
+use brief_system::System;
 use jsonc_parser::ast::Value;
 
 use super::read::Level;

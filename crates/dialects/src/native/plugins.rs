@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_profiles::{ClientPlace, FileNames, Form, PlaceShape, list, text};
-use brief_syntax::paths::cleaned;
-use brief_syntax::system::Dir;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use brief_system::Dir;
+use brief_system::paths::cleaned;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 

@@ -11,8 +11,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use brief_profiles::{ClientPlace, KnownClients, PlaceShape};
-use brief_syntax::system::{Dir, FileKind, ReadError, resolved_home};
-use brief_syntax::{Diagnostic, Rule, Source, Span, System, limits, rules};
+use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
+use brief_system::{Dir, FileKind, ReadError, System, resolved_home};
 
 use crate::answer::{self, Owner};
 use crate::sensitive::{self, Leaf};

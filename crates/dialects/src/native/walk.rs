@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use brief_profiles::{ClientPlace, FileNames, PlaceShape};
 use brief_syntax::limits;
-use brief_syntax::system::{DirEntry, FileKind, ReadError};
+use brief_system::{DirEntry, FileKind, ReadError};
 
 use super::model::Folder;
 use super::read::{NativeReader, NotRead, Opened};

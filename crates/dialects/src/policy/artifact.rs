@@ -167,7 +167,7 @@ fn age(text: &str) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::super::Signer;
     use super::*;

@@ -20,7 +20,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::limits;
-use brief_syntax::system::{ReadError, System, config_directory, home_directory};
+use brief_system::{ReadError, System, config_directory, home_directory};
 
 use crate::capability::Capability;
 use crate::portable::ItemId;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::*;
 use crate::portable::ItemKind;

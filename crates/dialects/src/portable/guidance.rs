@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_profiles::{COMPILED, OwnClients};
-use brief_syntax::system::{ReadError, System, config_directory, home_directory};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, limits, rules};
+use brief_system::{ReadError, System, config_directory, home_directory};
 
 use crate::answer::{Applied, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;

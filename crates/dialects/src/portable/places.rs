@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use brief_syntax::system::{Below, FileKind, System};
 use brief_syntax::{Root, limits};
+use brief_system::{Below, FileKind, System};
 
 use super::foreign;
 use super::model::{ItemKind, PortableItem};

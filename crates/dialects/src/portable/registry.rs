@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{Below, FileKind, ReadError, System};
 use brief_syntax::walk::{self, Gap, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Rule, Source, Target, TargetKind, rules};
+use brief_system::{Below, FileKind, ReadError, System};
 
 use super::foreign::{ForeignCollector, OutsidePlugin, PassedOver, join};
 use super::guidance::is_in;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{FileKind, ReadError};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, Target, rules};
+use brief_system::{FileKind, ReadError};
 
 use crate::answer::{
     Applied, BindingDecision, Item, LeftOut, Level, Name, Reason, Resolution, State,

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use brief_syntax::hidden::{self, HiddenText};
-use brief_syntax::paths::slashed;
 use brief_syntax::yaml::Value;
 use brief_syntax::{Diagnostic, Source, Span, limits, near_miss, rules};
+use brief_system::paths::slashed;
 
 use crate::native;
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::{DirEntry, FileKind, System, resolved_home};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, rules};
+use brief_system::{DirEntry, FileKind, System, resolved_home};
 
 use crate::moment::Moment;
 use crate::{Dialect, DialectGuidance, Reader};

@@ -11,8 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{Dir, DirEntry, FileKind, HeldDir, ReadError, Resolved, System, words};
 use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
+use brief_system::{Dir, DirEntry, FileKind, HeldDir, ReadError, Resolved, System, words};
 
 use super::managed::users_text;
 use super::model::{Author, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind};

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use brief_syntax::hash::sha256;
+use brief_system::hash::sha256;
 
 use super::model::TaskFileKind;
 

@@ -8,9 +8,9 @@
 use std::path::{Path, PathBuf};
 
 use brief_profiles::BUILTIN;
-use brief_syntax::system::{Below, System, resolved_home};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target};
+use brief_system::{Below, System, resolved_home};
 
 use crate::answer::{Applied, Item, LeftOut, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
@@ -254,8 +254,8 @@ impl RunningTask {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::MemorySystem;
     use brief_syntax::{Root, TargetKind, walk};
+    use brief_system::MemorySystem;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_syntax::system::{FileKind, System};
+use brief_system::{FileKind, System};
 
 use super::model::TaskDocument;
 

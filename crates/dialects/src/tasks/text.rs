@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::paths::cleaned;
-use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::{Rule, Span, limits, rules};
+use brief_system::paths::cleaned;
+use brief_system::{FileKind, ReadError, System};
 
 use super::expand::{self, PlacedPart, TextPart};
 use super::model::{Author, TaskDocument};

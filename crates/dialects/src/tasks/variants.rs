@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::FileKind;
+use brief_system::FileKind;
 
 use crate::portable::{self, ClientCopy, Installed};
 

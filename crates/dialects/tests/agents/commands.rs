@@ -6,8 +6,8 @@ use brief_dialects::agents::{
     Agent, AgentOptions, CommandOrigin, Fetched, InvokeError, Loaded, RemoteState, load,
 };
 use brief_syntax::Severity;
-use brief_syntax::hash::sha256;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
+use brief_system::hash::sha256;
 
 use super::support::{
     PATH, agent, errors, findings, headed, loaded_from, of_severity, warnings, with_agent,

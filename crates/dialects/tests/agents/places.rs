@@ -5,9 +5,9 @@ use std::path::Path;
 use brief_dialects::Dialect;
 use brief_dialects::agents::{AgentOwner, Agents, list, portable_agents};
 use brief_syntax::project::{Root, Target, TargetKind};
-use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::{self, Ignored};
 use brief_syntax::{Diagnostic, Severity};
+use brief_system::MemorySystem;
 
 use super::support::{findings, loaded_from, of_severity, project};
 

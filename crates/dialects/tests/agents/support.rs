@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_dialects::agents::{Agent, AgentOptions, Loaded, load};
 use brief_syntax::Severity;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 /// The file of most tests' agent.
 pub(crate) const PATH: &str = "/p/agents/dev_x.agent.md";

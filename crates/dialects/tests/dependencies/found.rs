@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_dialects::dependencies::{DependencyExtent, PackageName, find, survey};
 use brief_syntax::limits;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{line, listed};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use brief_dialects::dependencies::{DependencyChoice, PackageContent, PackageName, find};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{Answer, accepted, ask, named};
 
@@ -118,7 +118,7 @@ fn an_edited_record_leads_nowhere_else() {
         ".context/../.env",
     ] {
         let mut record = accepted(&system, "ui");
-        record.files = vec![(path.to_owned(), brief_syntax::hash::sha256(b"SECRET=1"))];
+        record.files = vec![(path.to_owned(), brief_system::hash::sha256(b"SECRET=1"))];
         let answer = ask(&system, "a.js", &[record], &RECORDED);
         assert_eq!(answer.listed, [""; 0], "{path}");
         assert!(answer.left_out.iter().all(|line| line.starts_with("ui@1.0.0")), "{answer:?}");

@@ -8,7 +8,7 @@ use brief_dialects::dependencies::{
 };
 use brief_dialects::{DialectGuidance, Moment, Resolution};
 use brief_syntax::Root;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 /// Returns the packages that ship guidance, one line each.
 pub(crate) fn listed(

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use brief_dialects::hosted::{Anchor, Connection, HostedOptions, Query, resolve_with};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{
     ALWAYS, ask, client_context, codes, configured, files, project, scopes, why_not,

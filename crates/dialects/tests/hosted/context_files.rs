@@ -2,7 +2,7 @@
 //! checklist.
 
 use brief_dialects::hosted::State;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{
     ALWAYS, active, ask, codes, configured, files, mention, project, scopes, why_not, with_state,

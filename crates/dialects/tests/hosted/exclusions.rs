@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_dialects::hosted::{Anchor, HostedOptions, Outside, Query, resolve_with};
 use brief_syntax::limits;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{
     ALWAYS, active, ask, client_context, codes, configured, files, mention, project, why_not,

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use brief_dialects::hosted::{ExtraNames, HostedContext, HostedOptions, Query, resolve_with};
 use brief_dialects::sensitive;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 use serde_json::{Value, json};
 
 use super::support::{ALWAYS, ask, codes, configured, files, project, why_not};

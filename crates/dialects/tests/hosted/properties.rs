@@ -4,7 +4,7 @@ use std::path::Path;
 
 use arbtest::arbitrary::{Result, Unstructured};
 use brief_dialects::{hosted::HostedContext, sensitive};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 use serde_json::json;
 
 use super::support::{ALWAYS, ask, files, project};

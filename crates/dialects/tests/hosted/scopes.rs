@@ -2,7 +2,7 @@
 
 use brief_dialects::hosted::{HostedOptions, Outside, Query, resolve_with};
 use brief_syntax::limits;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{
     ALWAYS, active, ask, ask_mounted, client_context, codes, configured, files, project, scopes,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use brief_dialects::hosted::{HostedContext, Query, State, resolve};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 /// A file that is always active.
 pub(crate) const ALWAYS: &str = "---\ntrigger: always\n---\nbody\n";

@@ -5,7 +5,7 @@ use brief_profiles::BUILTIN;
 use super::support::{ask_with, loaded, project};
 
 /// `files` with a word of text each.
-fn with(files: &[&str]) -> brief_syntax::system::MemorySystem {
+fn with(files: &[&str]) -> brief_system::MemorySystem {
     let texts: Vec<String> = files.iter().map(|path| format!("Text of {path}.\n")).collect();
     let pairs: Vec<_> =
         files.iter().zip(&texts).map(|(&path, text)| (path, text.as_str())).collect();

@@ -5,9 +5,9 @@ use std::path::Path;
 use brief_dialects::native::Native;
 use brief_dialects::{Dialect, ProjectFiles};
 use brief_syntax::project::{Root, Target, TargetKind};
-use brief_syntax::system::{FileKind, MemorySystem};
 use brief_syntax::walk::{self, Ignored};
 use brief_syntax::{Diagnostic, Severity};
+use brief_system::{FileKind, MemorySystem};
 
 use super::support::project;
 

@@ -3,7 +3,7 @@
 //! Each expectation was seen in recorded requests of the client on 2026-11-19.
 
 use brief_dialects::{Action, Moment, MomentTool};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{ask_with, loaded, loaded_at, project};
 

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use brief_dialects::{Action, Moment};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{ask_at, loaded_at, project};
 

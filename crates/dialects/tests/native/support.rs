@@ -4,8 +4,8 @@ use std::path::Path;
 
 use brief_dialects::native::Native;
 use brief_dialects::{Dialect, DialectGuidance, Moment, Resolution};
-use brief_syntax::system::MemorySystem;
 use brief_syntax::{Root, Target};
+use brief_system::MemorySystem;
 
 /// A project in `/p`, of a user at `/home`.
 pub(crate) fn project(files: &[(&str, &str)]) -> MemorySystem {

@@ -1,7 +1,7 @@
 //! Bundles (§2.2, §3.7).
 
 use brief_dialects::portable::bundle::{BundleError, resolve};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{NONE, empty, files, findings, findings_of, good, read, the, with};
 

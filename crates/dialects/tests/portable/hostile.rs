@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use brief_dialects::portable::bundle::resolve;
 use brief_dialects::portable::{ItemKind, Registry};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{body_findings, empty, files, findings, good, item, read, the, with};
 

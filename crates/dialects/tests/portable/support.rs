@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use brief_dialects::portable::{self, CLIENTS, ItemKind, PortableItem, Registry};
-use brief_syntax::system::MemorySystem;
 use brief_syntax::{Diagnostic, Root, rules};
+use brief_system::MemorySystem;
 
 /// An empty registry `/p`.
 pub(crate) fn empty() -> MemorySystem {

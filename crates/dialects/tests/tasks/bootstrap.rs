@@ -1,7 +1,7 @@
 //! Scripts that belong to rules (ruling T9).
 
 use brief_dialects::tasks::NotRun;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{
     Scripted, codes, output, project, rule_texts, rules, run_live, try_live, warnings,

@@ -1,7 +1,7 @@
 //! Slash commands (ruling T8).
 
 use brief_dialects::tasks::PromptReason;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{codes, left_out, project, run, task_text, warnings};
 

@@ -1,8 +1,8 @@
 //! Every example of the document's section "Task Files", as it is printed there.
 
 use brief_dialects::tasks::{CodingAgent, Prompt};
-use brief_syntax::system::MemorySystem;
 use brief_syntax::yaml::{Node, Value};
+use brief_system::MemorySystem;
 
 use super::support::{output, project, rules, run, task_text, warnings};
 

@@ -1,7 +1,7 @@
 //! The document's examples of rules, scripts, front matter and special behaviors.
 
 use brief_dialects::tasks::TaskError;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{
     Scripted, failure, left_out, output, project, rule_texts, rules, run, run_live, warnings,

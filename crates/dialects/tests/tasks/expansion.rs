@@ -2,7 +2,7 @@
 
 use brief_dialects::tasks::{NotRun, TaskError};
 use brief_syntax::limits;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{
     Scripted, codes, project, rule_texts, run, run_live, task_text, try_live, warnings,

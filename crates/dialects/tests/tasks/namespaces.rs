@@ -1,6 +1,6 @@
 //! Namespaces (ruling T1).
 
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{failure, left_out, project, rules, run, skills, task_text, warnings};
 

@@ -2,7 +2,7 @@
 
 use brief_dialects::tasks::{HandEdits, Placed, place};
 use brief_syntax::limits;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{codes, failure, output, project, rules, run, skills, task_text, warnings};
 

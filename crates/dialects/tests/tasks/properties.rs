@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use arbtest::arbitrary::{Result, Unstructured};
 use brief_dialects::tasks::PromptLayout;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{Scripted, codes, project, run, run_live, shown};
 

@@ -1,7 +1,7 @@
 //! Selectors (ruling T5), in every corner.
 
 use brief_dialects::tasks::{PromptReason, SelectorVerdict, Selectors, TaskError};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{failure, left_out, project, rules, run, skills, task_text};
 

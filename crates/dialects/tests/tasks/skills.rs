@@ -1,6 +1,6 @@
 //! The skills that a prompt offers (ruling T3; reference 1.2, 1.5, 1.10).
 
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{codes, left_out, output, project, run, skills, task_text, warnings};
 

@@ -7,8 +7,7 @@ use brief_dialects::tasks::{
     NotRun, Parameters, Prompt, PromptCommand, PromptLayout, PromptRequest, Script, SearchOrigin,
     SearchRoot, Selectors, TaskError, TaskFileKind, TaskName, assemble,
 };
-use brief_syntax::System;
-use brief_syntax::system::MemorySystem;
+use brief_system::{MemorySystem, System};
 
 /// An empty project `/p` of a user whose home is `/h`.
 pub(crate) fn project() -> MemorySystem {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use brief_dialects::tasks::{PromptLayout, RenderedPart};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::support::{codes, output, project, rules, run, shown, task_text, warnings};
 

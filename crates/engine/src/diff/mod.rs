@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use brief_dialects::{MatchRecord, Moment, ProjectFiles, Resolution, State, structured};
-use brief_syntax::system::SeenFile;
 use brief_syntax::{Target, TargetKind};
+use brief_system::SeenFile;
 
 pub use cover::{Cover, CoverPart};
 pub use piece::DiffPiece;

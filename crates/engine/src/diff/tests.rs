@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use brief_syntax::Root;
-use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
+use brief_system::MemorySystem;
 
 use super::*;
 use crate::{Action, CatalogScope, Dialects, Strangers};

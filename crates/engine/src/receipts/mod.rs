@@ -11,9 +11,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use brief_syntax::hash::sha256;
 use brief_syntax::limits;
-use brief_syntax::system::state_directory;
+use brief_system::hash::sha256;
+use brief_system::state_directory;
 use serde::{Deserialize, Serialize};
 
 use crate::System;
@@ -317,7 +317,7 @@ fn short(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::{Files, Machine, MemorySystem};
+    use brief_system::{Files, Machine, MemorySystem};
 
     use super::*;
 

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use brief_syntax::hash::sha256;
-use brief_syntax::system::ReadError;
+use brief_system::ReadError;
+use brief_system::hash::sha256;
 use serde::{Deserialize, Serialize};
 
 use super::{Receipt, short};
@@ -166,7 +166,7 @@ pub fn file_hash(system: &dyn System, path: &Path) -> Result<String, &'static st
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::*;
 

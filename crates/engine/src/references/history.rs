@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::ProjectFiles;
-use brief_syntax::paths::{cleaned_below, relative_path, slashed};
-use brief_syntax::{Root, System};
+use brief_syntax::Root;
+use brief_system::System;
+use brief_system::paths::{cleaned_below, relative_path, slashed};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 

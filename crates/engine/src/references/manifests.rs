@@ -14,7 +14,8 @@ use brief_dialects::dependencies::manifests::{table, toml};
 use brief_syntax::near_miss::nearest;
 use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::yaml::{Node, Value, Yaml};
-use brief_syntax::{Root, System, limits};
+use brief_syntax::{Root, limits};
+use brief_system::System;
 use toml_edit::Document;
 
 use super::commands::Runner;

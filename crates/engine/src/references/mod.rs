@@ -24,8 +24,9 @@ use std::sync::Arc;
 use brief_dialects::ProjectFiles;
 use brief_dialects::native::is_elsewhere;
 use brief_syntax::diagnostic::{Edit, Fix};
-use brief_syntax::paths::slashed;
-use brief_syntax::{Diagnostic, Root, Rule, Severity, Source, Span, System};
+use brief_syntax::{Diagnostic, Root, Rule, Severity, Source, Span};
+use brief_system::System;
+use brief_system::paths::slashed;
 
 use crate::audience::{Audience, skill_directory};
 use crate::catalog::ReadText;

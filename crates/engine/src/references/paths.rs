@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::ProjectFiles;
-use brief_syntax::paths::{cleaned_below, slashed};
+use brief_syntax::Root;
 use brief_syntax::walk::IgnoreFiles;
-use brief_syntax::{Root, System};
+use brief_system::System;
+use brief_system::paths::{cleaned_below, slashed};
 
 use crate::links::LinkedPath;
 use crate::words::{phrases, words};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use brief_dialects::GuidanceText;
 use brief_profiles::BUILTIN;
 use brief_syntax::markdown::{CodeBlock, Passage};
-use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::{Span, rules};
+use brief_system::paths::{cleaned_below, slashed};
 
 use super::commands::{CommandName, CommandTarget, Runner, read_line};
 use super::manifests::Lookup;

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use brief_dialects::{Level, Moment, Name, Owner};
 use brief_profiles::{OwnClients, UnknownClient, known_client};
-use brief_syntax::{System, Target};
+use brief_syntax::Target;
+use brief_system::System;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 

@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use brief_dialects::{ProjectFiles, native};
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::paths::slashed;
 use brief_syntax::text::counted;
-use brief_syntax::{Diagnostic, Root, Source, Span, System, limits, rules};
+use brief_syntax::{Diagnostic, Root, Source, Span, limits, rules};
+use brief_system::System;
+use brief_system::paths::slashed;
 
 use crate::catalog::Catalog;
 use crate::references::has_extension;

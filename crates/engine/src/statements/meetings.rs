@@ -11,7 +11,8 @@ use brief_dialects::native::is_elsewhere;
 use brief_dialects::{Candidate, FileSet, Moment, ProjectFiles, Reason, State};
 use brief_profiles::{KnownClients, OwnClients};
 use brief_syntax::text::counted;
-use brief_syntax::{Root, System, Target, TargetKind};
+use brief_syntax::{Root, Target, TargetKind};
+use brief_system::System;
 
 use super::TextDemands;
 use crate::audience::skill_directory;

@@ -17,7 +17,8 @@ use std::sync::Arc;
 use brief_dialects::GuidanceText;
 use brief_syntax::markdown::{Passage, ProseSection};
 use brief_syntax::render::path_below;
-use brief_syntax::{Diagnostic, Root, Severity, Source, Span, System, rules};
+use brief_syntax::{Diagnostic, Root, Severity, Source, Span, rules};
+use brief_system::System;
 
 use self::grammar::{Demand, Topic, demands, read_command_demand};
 use self::meetings::{HeaviestBriefing, Meeting, Meetings};

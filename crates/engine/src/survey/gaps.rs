@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use brief_dialects::FileSet;
-use brief_syntax::paths::slashed;
+use brief_system::paths::slashed;
 use serde::Serialize;
 
 use super::Survey;

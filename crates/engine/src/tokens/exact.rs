@@ -6,9 +6,7 @@
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use brief_syntax::System;
-use brief_syntax::project::resolve_existing;
-use brief_syntax::system::{cache_directory, resolved_home};
+use brief_system::{System, cache_directory, resolve_existing, resolved_home};
 
 use super::estimate::estimate_tokens;
 use super::record::{CountRecord, TextHash};
@@ -88,7 +86,7 @@ fn count_now(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use brief_syntax::limits::TOKEN_COUNT_BYTES;
-    use brief_syntax::system::{Files, MemorySystem};
+    use brief_system::{Files, MemorySystem};
 
     use super::*;
     use crate::tokens::Counter;
@@ -106,7 +104,7 @@ mod tests {
 
     /// A line that says of `hello world` what no vocabulary says.
     fn made_up() -> String {
-        format!("{} 00000007\n", &brief_syntax::hash::sha256(b"hello world")[..32])
+        format!("{} 00000007\n", &brief_system::hash::sha256(b"hello world")[..32])
     }
 
     /// The numbers that the authors of the vocabulary publish with their own program.

@@ -12,7 +12,7 @@ pub use estimate::estimate_tokens;
 
 use std::path::Path;
 
-use brief_syntax::System;
+use brief_system::System;
 
 use exact::ExactCounter;
 

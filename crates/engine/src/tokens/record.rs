@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::hash::sha256;
 use brief_syntax::limits::TOKEN_COUNT_BYTES;
-use brief_syntax::{System, system::ReadError};
+use brief_system::hash::sha256;
+use brief_system::{ReadError, System};
 
 /// Bytes of a line with its end.
 const LINE: usize = 42;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_engine::{Action, Catalog, Dialects, Moment, Resolution, Root, Timing, structured};
 use brief_syntax::Severity;
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 /// A question that can be refined.
 pub(crate) struct Ask<'a> {

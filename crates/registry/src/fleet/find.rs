@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::limits;
-use brief_syntax::system::{FileKind, System};
 use brief_syntax::text::visible;
+use brief_system::{FileKind, System};
 
 use crate::address::redact;
 use crate::source::{GitSource, SourceAddress, is_bare_repository};

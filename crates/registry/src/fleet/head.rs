@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::System;
+use brief_system::System;
 
 use crate::extract::is_commit;
 
@@ -51,7 +51,7 @@ pub(super) fn head(system: &dyn System, git_dir: &Path) -> HeadState {
             Some(_) => HeadState::Unclear,
             None => HeadState::Unborn,
         },
-        Err(brief_syntax::system::ReadError::Missing) => HeadState::Unborn,
+        Err(brief_system::ReadError::Missing) => HeadState::Unborn,
         Err(_) => HeadState::Unclear,
     }
 }
@@ -88,7 +88,7 @@ fn packed(bytes: &[u8], name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     const ONE: &str = "0123456789abcdef0123456789abcdef01234567";
     const TWO: &str = "1123456789abcdef0123456789abcdef01234567";

@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use brief_syntax::System;
-use brief_syntax::system::cache_directory;
+use brief_system::{System, cache_directory};
 use serde::{Deserialize, Serialize};
 
 use super::read::reading_version;

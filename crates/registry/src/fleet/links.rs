@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::{Dir, FileKind, System};
+use brief_system::{Dir, FileKind, System};
 
 use super::head::common_dir;
 use super::workshop::WorkshopError;

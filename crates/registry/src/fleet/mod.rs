@@ -16,8 +16,7 @@ mod workshop;
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::System;
-use brief_syntax::system::MemorySystem;
+use brief_system::{MemorySystem, System};
 use serde::{Deserialize, Serialize};
 
 use crate::lock::{Lock, LockedSource};

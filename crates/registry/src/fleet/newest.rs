@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use brief_dialects::policy::Policy;
-use brief_syntax::system::System;
+use brief_system::System;
 
 use super::FleetSource;
 use crate::cache::{Cache, Event};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use brief_dialects::portable::LOCK_VERSION;
 use brief_dialects::structured;
 use brief_profiles::BUILTIN;
-use brief_syntax::hash::sha256;
-use brief_syntax::system::System;
 use brief_syntax::text;
+use brief_system::System;
+use brief_system::hash::sha256;
 
 use super::find::git_dir;
 use super::head::{HeadState, head};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use brief_profiles::BUILTIN;
 use brief_syntax::limits;
-use brief_syntax::system::{FileKind, ReadError, System, TemporaryDir, TreeFileKind};
+use brief_system::{FileKind, ReadError, System, TemporaryDir, TreeFileKind};
 
 use super::head::common_dir;
 use super::{FleetMember, FleetSource, FleetSourceForm};

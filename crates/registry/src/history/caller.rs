@@ -5,8 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::System;
-use brief_syntax::system::Call;
+use brief_system::{Call, System};
 
 use super::HistoryError;
 use crate::git::{GitOutcome, Stop, hardened, make};

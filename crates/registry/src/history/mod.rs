@@ -18,8 +18,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{Listing, TreeFileKind, TreeSystem};
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::{Listing, System, TreeFileKind, TreeSystem};
 
 pub(crate) use caller::Caller;
 pub use commits::FileCommit;

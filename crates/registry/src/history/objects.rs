@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Companion, ReadError, TreeContents, TreeFile};
+use brief_system::{Companion, ReadError, TreeContents, TreeFile};
 
 use super::caller::Caller;
 use crate::extract::path_from;

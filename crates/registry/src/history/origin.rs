@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use brief_dialects::policy::SourcePlace;
 use brief_syntax::limits;
-use brief_syntax::system::Files;
+use brief_system::Files;
 
 use super::{Commit, HistoryError, Repository};
 use crate::git::{CHATTER, GitOutcome};

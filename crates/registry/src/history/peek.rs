@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::System;
+use brief_system::System;
 
 use super::HistoryError;
 use super::caller::Caller;

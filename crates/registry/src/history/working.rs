@@ -9,9 +9,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::System;
-use brief_syntax::system::{
-    Dir, DirEntry, FileKind, Listing, Permission, ReadError, TreeContents, TreeFile, TreeFileKind,
+use brief_system::{
+    Dir, DirEntry, FileKind, Listing, Permission, ReadError, System, TreeContents, TreeFile,
+    TreeFileKind,
 };
 
 use super::objects::Committed;

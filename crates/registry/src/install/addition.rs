@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use brief_dialects::portable::{NAME_LENGTH, name_problem};
-use brief_syntax::paths::{cleaned, relative_path};
-use brief_syntax::system::System;
+use brief_system::System;
+use brief_system::paths::{cleaned, relative_path};
 
 use super::ProjectPaths;
 use crate::lock::Lock;
@@ -248,7 +248,7 @@ mod tests {
     use std::sync::Arc;
 
     use brief_syntax::Source as Text;
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::*;
 

@@ -7,8 +7,8 @@
 use std::fmt;
 use std::io;
 
-use brief_syntax::hash::sha256;
-use brief_syntax::system::{Permission, System};
+use brief_system::hash::sha256;
+use brief_system::{Permission, System};
 
 use super::finish::{failed, finish_in, lock, open_disks, open_own};
 use super::own_files::put;

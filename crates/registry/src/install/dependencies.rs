@@ -11,7 +11,8 @@ use brief_dialects::dependencies::{
     self, LockedDependency, Package, PackageContent, PackageId, PackageName,
 };
 use brief_syntax::project::repository_around;
-use brief_syntax::{Diagnostic, Severity, Source, paths, rules};
+use brief_syntax::{Diagnostic, Severity, Source, rules};
+use brief_system::paths;
 use serde::Serialize;
 
 use super::run::Run;

@@ -7,7 +7,7 @@
 use std::io;
 use std::time::UNIX_EPOCH;
 
-use brief_syntax::System;
+use brief_system::System;
 
 use super::ProjectPaths;
 use crate::lock::Lock;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use brief_dialects::policy::{PolicyDecision, PolicyError};
 use brief_dialects::portable::ItemId;
 use brief_dialects::portable::bundle::BundleError;
-use brief_syntax::system::words;
 use brief_syntax::{Diagnostic, limits};
+use brief_system::words;
 
 use crate::error::FetchError;
 use crate::lock::LockError;

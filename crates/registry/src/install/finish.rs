@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_syntax::system::{FileLock, System};
+use brief_system::{FileLock, System};
 
 use super::{InstallError, ProjectPaths};
 use crate::outputs::disk::Disk;

@@ -11,9 +11,9 @@ use brief_dialects::capability::{Capability, CapabilityFinding, Inventory};
 use brief_dialects::policy::Policy;
 use brief_dialects::portable::output::AddedLine;
 use brief_dialects::portable::{ItemId, PortableItem};
-use brief_syntax::system::Permission;
 use brief_syntax::text::visible_line;
 use brief_syntax::{Diagnostic, Severity, Source, Span};
+use brief_system::Permission;
 use serde::Serialize;
 
 use crate::lock::{Lock, LockedItem};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use brief_dialects::portable::{ItemId, PortableItem, Registry};
 use brief_syntax::Root;
-use brief_syntax::system::{System, words};
+use brief_system::{System, words};
 
 use super::ProjectPaths;
 use super::open::{read_items, source_of};

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::portable::{Bundle, ItemId, OutsidePlugin, PassedOver, PortableItem, Registry};
-use brief_syntax::hash::sha256;
-use brief_syntax::system::{System, cache_directory};
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use brief_system::hash::sha256;
+use brief_system::{System, cache_directory};
 use serde::{Deserialize, Serialize};
 
 use super::open::{SourceRoot, elsewhere, open_source, read_items};

@@ -1,7 +1,7 @@
 //! Finds sources that have newer commits or versions than the locked ones.
 
 use brief_dialects::policy::Policy;
-use brief_syntax::system::System;
+use brief_system::System;
 
 use super::open::{admit, source_of};
 use super::{InstallError, ProjectPaths};

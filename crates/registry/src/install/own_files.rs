@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use brief_profiles::OWN_CLIENTS;
 use brief_syntax::Source;
-use brief_syntax::hash::sha256;
-use brief_syntax::system::Permission;
+use brief_system::Permission;
+use brief_system::hash::sha256;
 
 use super::InstallReport;
 use super::run::RECORD;

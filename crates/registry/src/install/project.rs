@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use brief_dialects::portable::config;
 use brief_syntax::project::repository_around;
-use brief_syntax::system::{Files, Machine, config_directory, home_directory, state_directory};
 use brief_syntax::{Source, limits};
+use brief_system::{Files, Machine, config_directory, home_directory, state_directory};
 
 use super::InstallError;
 use crate::lock::{self, Lock};

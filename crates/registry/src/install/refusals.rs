@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use brief_dialects::capability::CapabilityFinding;
 use brief_dialects::portable::{PortableItem, Registry, config};
-use brief_syntax::system::System;
 use brief_syntax::{Diagnostic, Root, Severity, Source, limits};
+use brief_system::System;
 
 use super::gate;
 use super::open::read_items;

@@ -10,7 +10,7 @@ use brief_dialects::policy::Policy;
 use brief_dialects::portable::output::Compiler;
 use brief_dialects::portable::{PortableItem, has_own_copy};
 use brief_syntax::limits;
-use brief_syntax::system::{Permission, ReadError, System};
+use brief_system::{Permission, ReadError, System};
 
 use super::create::stage_new;
 use super::dependencies::PackageSelector;

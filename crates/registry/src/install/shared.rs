@@ -5,9 +5,9 @@ use std::io;
 
 use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
-use brief_syntax::hash::sha256;
 use brief_syntax::rules;
-use brief_syntax::system::{FileKind, Permission, ReadError};
+use brief_system::hash::sha256;
+use brief_system::{FileKind, Permission, ReadError};
 
 use crate::outputs::Difference;
 use crate::outputs::disk::DiskState;

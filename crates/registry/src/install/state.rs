@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use brief_dialects::portable::ItemId;
 use brief_dialects::portable::output::Compiler;
-use brief_syntax::{Source, System};
+use brief_syntax::Source;
+use brief_system::System;
 
 use super::run::RECORD;
 use super::{Extent, InstallError, InstallRequest, ProjectPaths, derived};

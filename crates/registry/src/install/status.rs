@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use brief_syntax::system::System;
+use brief_system::System;
 
 use super::finish::{open_disks, open_own};
 use super::run::RECORD;

@@ -16,7 +16,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use brief_outgoing::CONNECTIONS;
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::System;
 use serde::{Deserialize, Serialize};
 
 use super::archive::{PackedFile, Space, unpack};

@@ -10,7 +10,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use brief_outgoing::{Route, is_own_machine};
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::System;
 use ureq::http::uri::Authority;
 use ureq::http::{Method, Request, Response, Uri};
 

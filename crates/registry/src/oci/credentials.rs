@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use brief_syntax::system::{Call, Ending, Stream, home_directory};
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::{Call, Ending, Stream, System, home_directory};
 use serde_json::Value;
 
 use crate::outputs::if_there;
@@ -161,7 +161,7 @@ fn ask(system: &dyn System, helper: &str, key: &str) -> Result<Option<Credential
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::MemorySystem;
+    use brief_system::MemorySystem;
 
     use super::*;
 

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::System;
-use brief_syntax::system::ReadError;
+use brief_system::{ReadError, System};
 use serde_json::json;
 
 use super::error::OciError;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use brief_syntax::hash::sha256;
+use brief_system::hash::sha256;
 use serde::{Deserialize, Serialize};
 
 use super::reference::is_digest;

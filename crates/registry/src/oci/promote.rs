@@ -1,6 +1,6 @@
 //! Another tag for an artifact: the step from one ring of users to the next.
 
-use brief_syntax::System;
+use brief_system::System;
 
 use super::error::OciError;
 use super::reference::OciSource;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use brief_dialects::portable::{Bundle, PortableItem, Registry, bundle};
 use brief_profiles::OwnClients;
-use brief_syntax::system::Permission;
-use brief_syntax::{Diagnostic, Root, Source, System};
+use brief_syntax::{Diagnostic, Root, Source};
+use brief_system::{Permission, System};
 use serde::Serialize;
 
 use super::archive::{PackedFile, pack};

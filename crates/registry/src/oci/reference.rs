@@ -92,7 +92,7 @@ impl OciSource {
             if rest.is_empty() {
                 return Err(refused("a directory comes after `oci-layout:`"));
             }
-            OciPlace::Layout(brief_syntax::paths::cleaned(&base.join(rest)))
+            OciPlace::Layout(brief_system::paths::cleaned(&base.join(rest)))
         };
         Ok(OciSource { place, reference })
     }

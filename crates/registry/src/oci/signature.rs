@@ -175,7 +175,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::time::SystemTime;
 
-    use brief_syntax::system::OsSystem;
+    use brief_system::OsSystem;
 
     use super::super::layout::Layout;
     use super::super::model::MANIFEST;

@@ -1,6 +1,6 @@
 //! A place that keeps artifacts: a registry, or a directory.
 
-use brief_syntax::System;
+use brief_system::System;
 
 use super::client::RegistryClient;
 use super::error::OciError;

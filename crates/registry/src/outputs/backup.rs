@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, FileContent};
+use brief_system::{Dir, FileContent};
 
 use super::disk::Disk;
 use super::split;

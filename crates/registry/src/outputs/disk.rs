@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::hash::Hasher;
 use brief_syntax::limits;
-use brief_syntax::system::{Access, Dir, FileContent, Over, Permission, ReadError, STAGED, System};
+use brief_system::hash::Hasher;
+use brief_system::{Access, Dir, FileContent, Over, Permission, ReadError, STAGED, System};
 
 use super::record::FileRecord;
 use super::{if_found, split, with_parents};

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::OutputContent;
-use brief_syntax::hash::{Hasher, sha256};
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, Permission, ReadError, System};
 use brief_syntax::{Diagnostic, Root, Source, Span, rules};
+use brief_system::hash::{Hasher, sha256};
+use brief_system::{Dir, Permission, ReadError, System};
 
 use super::record::FileRecord;
 use super::split;
@@ -209,7 +209,7 @@ impl TextsHasher {
 
 #[cfg(test)]
 mod tests {
-    use brief_syntax::system::OsSystem;
+    use brief_system::OsSystem;
 
     use super::*;
 

@@ -8,8 +8,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-use brief_syntax::hash::sha256;
-use brief_syntax::system::{FileOwner, System, Writers, state_directory, words};
+use brief_system::hash::sha256;
+use brief_system::{FileOwner, System, Writers, state_directory, words};
 
 /// The file with the key, in the user's state directory.
 const KEY: &str = "journal.key";

@@ -11,8 +11,8 @@ pub(crate) mod stage;
 
 use std::io;
 
-use brief_syntax::system::ReadError;
 use brief_syntax::{Diagnostic, Severity};
+use brief_system::ReadError;
 use serde::Serialize;
 
 /// The time for which written files are needed.

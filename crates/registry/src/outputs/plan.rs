@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use brief_dialects::portable::output::{Compiled, OutputContent, OutputFile};
 use brief_dialects::portable::{ItemId, PortableItem};
-use brief_syntax::hash::sha256;
 use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
+use brief_system::hash::sha256;
 
 use super::backup::{BackupFile, back_up, read_backup};
 use super::disk::{Disk, DiskState};

@@ -9,7 +9,7 @@ use std::io;
 
 use brief_dialects::portable::output::SharedEntry;
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, Permission};
+use brief_system::{Dir, Permission};
 use serde::{Deserialize, Serialize};
 
 use super::if_there;

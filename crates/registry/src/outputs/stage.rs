@@ -15,9 +15,9 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use brief_syntax::hash::sha256;
 use brief_syntax::limits;
-use brief_syntax::system::{self, Dir, Permission, ReadError, System};
+use brief_system::hash::sha256;
+use brief_system::{Dir, Permission, ReadError, System};
 use serde::{Deserialize, Serialize};
 
 use super::disk::{Disk, DiskState};
@@ -474,7 +474,7 @@ fn clear(files: &dyn Dir) -> io::Result<()> {
         files.remove_file(&entry.name)?;
     }
     // The listing omits the file that a run was copying from another file system.
-    if_found(files.remove_file(OsStr::new(system::STAGED))).map(drop)
+    if_found(files.remove_file(OsStr::new(brief_system::STAGED))).map(drop)
 }
 
 fn name(staged: u32) -> String {

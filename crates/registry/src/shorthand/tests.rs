@@ -1,6 +1,6 @@
 //! Every spelling that `brief add` takes, as a table.
 
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::*;
 

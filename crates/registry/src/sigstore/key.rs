@@ -75,7 +75,7 @@ impl PublicKey {
 
     /// Returns the name of the key: the SHA-256 of its DER.
     pub(crate) fn fingerprint(&self) -> String {
-        format!("sha256:{}", brief_syntax::hash::sha256(&self.der))
+        format!("sha256:{}", brief_system::hash::sha256(&self.der))
     }
 
     /// Returns the hash function that goes with the key.

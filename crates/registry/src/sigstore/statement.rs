@@ -54,7 +54,7 @@ pub(super) fn signed<'b>(
                 .and_then(|_| serde_json::from_slice(payload).ok())
                 .filter(|statement: &Statement| TYPES.contains(&statement.kind.as_str()))
                 .ok_or(SigstoreError::Invalid("its envelope has no statement that is known"))?;
-            let own = brief_syntax::hash::sha256(artifact);
+            let own = brief_system::hash::sha256(artifact);
             let is_own = |subject: &Subject| subject.digest.get("sha256") == Some(&own);
             if !statement.subject.iter().any(is_own) {
                 return Err(SigstoreError::Invalid("its statement is about something else"));

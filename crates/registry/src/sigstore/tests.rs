@@ -184,7 +184,7 @@ fn keys_are_verified_with_and_without_a_log() {
         let wanted = TestSignature { is_stamped, is_plain, has_key: true, ..wanted };
         let (bundle, der) = instance.bundle_and_key(ARTIFACT, &wanted);
         let key = PublicKey::read(&der).unwrap();
-        let signer = Signer::Key(format!("sha256:{}", brief_syntax::hash::sha256(&der)));
+        let signer = Signer::Key(format!("sha256:{}", brief_system::hash::sha256(&der)));
         let with_root = Trust { keys: vec![key.clone()], ..trust(&instance) };
         let time = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(AT));
         let expected = Verified { signer: signer.clone(), time, is_of_machine: true };

@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::config_directory;
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::{System, config_directory};
 
 use super::bundle::{Authority, Period, TrustedLog, TrustedRoot};
 use super::certificate::Certificate;

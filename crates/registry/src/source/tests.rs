@@ -1,6 +1,6 @@
 //! Every spelling of a source, as a table.
 
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 
 use super::*;
 

@@ -495,7 +495,7 @@ fn the_cache_of_the_user() {
     assert!(matches!(cache.checkout(&source, Network::Offline), Err(FetchError::NotCached { .. })));
     // A lookup leaves nothing behind.
     assert!(!sandbox.cache().exists());
-    let system = brief_syntax::system::MemorySystem::new("/p").with_env("HOME", "not/absolute");
+    let system = brief_system::MemorySystem::new("/p").with_env("HOME", "not/absolute");
     assert!(Cache::of_user(&system).is_none());
     let directory = SourceAddress::parse("rules", Path::new("/p"), &system).unwrap();
     assert_eq!(directory, SourceAddress::Directory("rules".into()));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_registry::manifest::ManifestEdit;
-use brief_syntax::system::STAGED;
+use brief_system::STAGED;
 use brief_testkit::snapshot::{Snapshot, differences, files, write};
 use brief_testkit::{Fault, Lack, Refusal};
 

@@ -11,7 +11,8 @@ use brief_registry::install::{
     Extent, InstallError, InstallMode, InstallRequest, Locking, ProjectPaths, Refresh, sync,
 };
 use brief_registry::manifest::{ManifestEdit, ManifestPlace, WantedItems};
-use brief_syntax::{Diagnostic, Severity, System};
+use brief_syntax::{Diagnostic, Severity};
+use brief_system::System;
 use brief_testkit::snapshot::{Snapshot, collect, copy, item, write};
 use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
 

@@ -8,7 +8,7 @@ use brief_dialects::policy::{PolicyDecision, PolicyError};
 use brief_dialects::tasks::{TaskError, TaskNameError};
 use brief_registry::{FetchError, SourceError};
 use brief_syntax::Diagnostic;
-use brief_syntax::system::words;
+use brief_system::words;
 
 use crate::consent::ProjectRefusal;
 use crate::prompt::ExecutionRequest;

@@ -8,7 +8,7 @@ use brief_dialects::tasks::{Author, FromElsewhere, SearchOrigin, SearchRoot};
 use brief_registry::install::ProjectPaths;
 use brief_registry::lock::Lock;
 use brief_syntax::limits;
-use brief_syntax::system::{ReadError, System};
+use brief_system::{ReadError, System};
 
 use super::{AssemblyEvent, AssemblyObserver, PromptAssembly};
 

@@ -18,7 +18,8 @@ use brief_dialects::tasks::{
     TaskError, TaskFileKind, TaskName,
 };
 use brief_registry::Event;
-use brief_syntax::{Root, System};
+use brief_syntax::Root;
+use brief_system::System;
 
 use crate::consent::Consent;
 use crate::execution::{Execution, Wish};

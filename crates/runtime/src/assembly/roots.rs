@@ -8,7 +8,7 @@ use brief_dialects::policy::Policy;
 use brief_dialects::tasks::{Author, HiddenInPrompt, LimitedRules, SearchOrigin, SearchRoot};
 use brief_registry::{Cache, Event, GitSource, Network, SourceAddress, SourceError};
 use brief_syntax::limits;
-use brief_syntax::system::{FileKind, Passed, resolved_home};
+use brief_system::{FileKind, Passed, resolved_home};
 
 use super::{AssemblyEvent, AssemblyObserver, PromptAssembly, SearchError};
 

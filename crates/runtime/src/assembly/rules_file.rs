@@ -5,8 +5,7 @@ use std::io;
 
 use brief_dialects::tasks::{self, CodingAgent, HandEdits, Placed, Prompt};
 use brief_syntax::limits;
-use brief_syntax::project::resolve_existing;
-use brief_syntax::system::{ReadError, resolved_home};
+use brief_system::{ReadError, resolve_existing, resolved_home};
 
 use super::PromptAssembly;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use brief_dialects::tasks::{HandEdits, PromptLayout};
-use brief_syntax::system::{Files, MemorySystem};
+use brief_system::{Files, MemorySystem};
 
 use super::*;
 use crate::prompt::RequestOutcome;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use brief_syntax::system::{MemorySystem, OsSystem};
+use brief_system::{MemorySystem, OsSystem};
 use brief_testkit::Lifeline;
 use tempfile::TempDir;
 

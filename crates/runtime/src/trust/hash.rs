@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use brief_syntax::hash::sha256;
+use brief_system::hash::sha256;
 
 /// The SHA-256 of some content. Its text form is 64 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

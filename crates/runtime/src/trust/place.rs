@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::{FileOwner, ReadError, System, Writers, resolved_home, state_directory};
+use brief_system::{FileOwner, ReadError, System, Writers, resolved_home, state_directory};
 
 use super::TrustError;
 

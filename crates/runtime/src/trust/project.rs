@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::project::repository_around;
-use brief_syntax::system::{System, resolved_home, words};
+use brief_system::{System, resolved_home, words};
 
 use super::{ContentHash, TrustError};
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 use brief_testkit::RealSystem;
 use tempfile::TempDir;
 

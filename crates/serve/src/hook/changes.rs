@@ -11,7 +11,7 @@ use brief_clients::hook::{HookCall, HookMoment, Touch};
 use brief_dialects::sensitive;
 use brief_engine::receipts::{TouchedFile, file_hash};
 use brief_engine::{System, Timing};
-use brief_syntax::paths::{cleaned, slashed};
+use brief_system::paths::{cleaned, slashed};
 
 use super::memory::{DeliveredEntries, Memory, fingerprint};
 

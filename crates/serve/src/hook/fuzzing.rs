@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use brief_clients::hook::HookSession;
 use brief_engine::receipts::{self, Receipt, Receipts};
 use brief_profiles::BUILTIN;
-use brief_syntax::system::{Files, MemorySystem};
+use brief_system::{Files, MemorySystem};
 
 use super::memory::{Claim, Memory, fingerprint};
 

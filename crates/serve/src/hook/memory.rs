@@ -13,9 +13,9 @@ use std::time::{Duration, SystemTime};
 use brief_clients::hook::{HookCall, HookMoment, HookSession, HookStart, Touch};
 use brief_engine::{System, Timing};
 use brief_profiles::{Client, DeliveryOrigin, Loading};
-use brief_syntax::hash::sha256;
 use brief_syntax::limits;
-use brief_syntax::system::{ReadError, state_directory};
+use brief_system::hash::sha256;
+use brief_system::{ReadError, state_directory};
 
 /// The time after which a silent conversation is over.
 const EXPIRY: Duration = Duration::from_hours(168);

@@ -27,8 +27,8 @@ use brief_clients::hook::{self, HookCall, HookMoment, Words};
 use brief_engine::receipts::ReceiptItem;
 use brief_engine::{Briefing, ReasonKind, Root, System, Timing};
 use brief_profiles::{BUILTIN, KnownClients, OwnClients};
-use brief_syntax::system::Remembered;
 use brief_syntax::{Diagnostic, diagnostic, limits};
+use brief_system::Remembered;
 
 use memory::{Claim, DeliveredEntries, LossEvent, Memory, fingerprint};
 use message::Message;

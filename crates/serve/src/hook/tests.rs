@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{Action, Briefing, Project, ReasonKind, State, Timing};
-use brief_syntax::system::MemorySystem;
+use brief_system::MemorySystem;
 use serde_json::{Value, json};
 
 use super::{HookOptions, answer};

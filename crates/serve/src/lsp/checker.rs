@@ -13,8 +13,8 @@ use brief_engine::survey::Survey;
 use brief_engine::tokens::Counter;
 use brief_engine::{Catalog, GuidanceLink, Project};
 use brief_profiles::OwnClients;
-use brief_syntax::system::{Buffers, Remembered};
-use brief_syntax::{Diagnostic, System};
+use brief_syntax::Diagnostic;
+use brief_system::{Buffers, Remembered, System};
 
 use crate::configuration::ProjectAndSource;
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use brief_clients::profile::{Profiles, Template};
-use brief_syntax::paths::slashed;
+use brief_system::paths::slashed;
 use serde_json::{Value as Json, json};
 
 use super::server::{DocumentQuestion, LanguageServer};

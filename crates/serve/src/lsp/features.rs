@@ -7,9 +7,9 @@ use brief_dialects::portable::{self, format};
 use brief_dialects::{State, portable::CLIENTS};
 use brief_engine::{GuidanceLink, Root};
 use brief_syntax::diagnostic::{Applicability, Edit, apply_safe_fixes};
-use brief_syntax::system::FileKind;
 use brief_syntax::text::counted;
 use brief_syntax::{Diagnostic, Span};
+use brief_system::FileKind;
 use serde_json::{Value as Json, json};
 
 use super::checker::{PlacedItem, folder_of, in_front_of};

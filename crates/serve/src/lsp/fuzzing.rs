@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brief_syntax::system::{MemorySystem, System};
+use brief_system::{MemorySystem, System};
 use serde_json::{Value as Json, json};
 
 use super::checker::Checker;

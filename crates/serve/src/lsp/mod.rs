@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use brief_syntax::System;
+use brief_system::System;
 use serde_json::Value as Json;
 
 use checker::{CheckedFolders, Checker};

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use brief_dialects::portable::{self, CLIENTS, ItemKind};
 use brief_engine::{GuidanceLink, Root};
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::paths::{relative_path, slashed};
-use brief_syntax::system::Files as _;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Source, Span, limits};
+use brief_system::Files as _;
+use brief_system::paths::{relative_path, slashed};
 use serde_json::{Value as Json, json};
 
 use super::checker::folder_of;

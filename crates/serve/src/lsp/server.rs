@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_engine::GuidanceLink;
-use brief_syntax::project::resolve_existing;
-use brief_syntax::system::Remembered;
-use brief_syntax::{Diagnostic, Severity, Span, System};
+use brief_syntax::{Diagnostic, Severity, Span};
+use brief_system::{Remembered, System, resolve_existing};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use brief_syntax::system::{MemorySystem, System};
+use brief_system::{MemorySystem, System};
 use serde_json::{Value as Json, json};
 
 use super::wire::{LspFrame, frame_of, read_frame};

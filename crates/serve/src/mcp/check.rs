@@ -6,8 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use brief_agent::mcp_client::{ListedTools, McpConnection};
-use brief_syntax::System;
-use brief_syntax::system::Interruption;
+use brief_system::{Interruption, System};
 use serde_json::Value as Json;
 
 use super::GatewayServer;

@@ -22,7 +22,7 @@ use brief_runtime::consent::{Content, Objection};
 use brief_runtime::trust::TrustVerdict;
 use brief_runtime::{Consent, Execution, ProjectRefusal, TrustError, TrustStore, Wish, project_of};
 use brief_syntax::limits;
-use brief_syntax::system::{ReadError, System, home_directory};
+use brief_system::{ReadError, System, home_directory};
 
 use super::{GatewayServer, offline_library};
 

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use brief_syntax::limits;
-use brief_syntax::system::Interruption;
+use brief_system::Interruption;
 use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brief_syntax::system::Interruption;
+use brief_system::Interruption;
 use rmcp::transport::Transport;
 use serde_json::Value as Json;
 use tokio::runtime::{Builder, Runtime};

@@ -17,9 +17,8 @@ use brief_agent::mcp_client::{
     LARGEST_OFFER, ListedTools, McpConnection, SEPARATOR, ServerAddress, ToolDecisions,
     held_back_note, server_label,
 };
-use brief_syntax::System;
-use brief_syntax::system::Interruption;
 use brief_syntax::text::visible_line;
+use brief_system::{Interruption, System};
 use rmcp::model::{Prompt, Tool};
 use serde_json::{Value as Json, json};
 use tokio::sync::{oneshot, watch};
@@ -414,7 +413,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use brief_agent::mcp_client::ServerProgram;
-    use brief_syntax::system::OsSystem;
+    use brief_system::OsSystem;
 
     use super::*;
 

@@ -21,8 +21,7 @@ use std::path::Path;
 use brief_engine::tasks::Library;
 use brief_runtime::PromptAssembly;
 use brief_runtime::assembly::SearchDirectories;
-use brief_syntax::System;
-use brief_syntax::system::Interruption;
+use brief_system::{Interruption, System};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolResult, ContentBlock, GetPromptResult, PaginatedRequestParams, PromptMessage, Role,

@@ -14,12 +14,12 @@ use brief_engine::{
     Catalog, CatalogScope, Dialects, Root, Strangers, System, Target, TargetKind, hosted,
 };
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
-use brief_syntax::paths::slashed;
 use brief_syntax::render::JsonDiagnostics;
-use brief_syntax::system::TreeSystem;
 use brief_syntax::text::{counted, grouped};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity};
+use brief_system::TreeSystem;
+use brief_system::paths::slashed;
 use similar::TextDiff;
 
 /// Returns the characters of a commit or digest that people read.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use brief_engine::Moment;
 use brief_engine::diff::{SkillFileChange, SkillFileChangeKind, slashed_below};
 use brief_syntax::limits;
-use brief_syntax::system::Files;
+use brief_system::Files;
 
 use super::{ComparedRevisions, ComparedState};
 

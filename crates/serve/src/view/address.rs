@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use brief_engine::{Action, Timing};
 use brief_registry::fleet::FleetState;
-use brief_syntax::hash::sha256;
 use brief_syntax::markdown::decoded_destination;
 use brief_syntax::text::percent_encoded;
+use brief_system::hash::sha256;
 
 /// The days of receipts, unless the address says otherwise.
 pub(super) const DAYS: u64 = 30;

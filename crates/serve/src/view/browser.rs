@@ -5,9 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use brief_syntax::System;
-use brief_syntax::system::{Call, Ending, TemporaryDir};
 use brief_syntax::text::percent_encoded;
+use brief_system::{Call, Ending, System, TemporaryDir};
 
 /// The time for a program that hands the address on.
 const PATIENCE: Duration = Duration::from_secs(5);

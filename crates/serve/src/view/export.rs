@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_registry::fleet::FleetState;
-use brief_syntax::System;
-use brief_syntax::system::{FileKind, Remembered};
 use brief_syntax::text::counted;
+use brief_system::{FileKind, Remembered, System};
 
 use super::address::{LinkForm, PageAddress, PageLinks};
 use super::pages::{self, PageContext};

@@ -10,7 +10,8 @@ use brief_engine::survey::{Coverage, HEAVY, Survey};
 use brief_registry::install::{self, Drift, ProjectPaths};
 use brief_syntax::render::path_below;
 use brief_syntax::text::counted;
-use brief_syntax::{Diagnostic, Severity, System};
+use brief_syntax::{Diagnostic, Severity};
+use brief_system::System;
 
 use super::address::DAYS;
 use super::snapshot::ProjectReading;

@@ -22,8 +22,7 @@ use std::sync::Arc;
 
 use brief_engine::receipts;
 use brief_registry::install::Newest;
-use brief_syntax::System;
-use brief_syntax::system::{FileWatch, Interruption};
+use brief_system::{FileWatch, Interruption, System};
 use tokio::sync::watch;
 
 use address::{LinkForm, PageAddress, PageLinks};

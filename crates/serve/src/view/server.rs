@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use brief_syntax::system::Interruption;
+use brief_system::Interruption;
 use http_body_util::BodyExt;
 use http_body_util::channel::Channel;
 use hyper::body::{Bytes, Incoming};

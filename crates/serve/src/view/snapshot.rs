@@ -13,9 +13,8 @@ use brief_engine::survey::{DialectCost, Share, Survey, SurveyedDirectory, Survey
 use brief_engine::tokens::Counter;
 use brief_engine::{Briefing, Catalog, Dialects, Project, ProjectFiles, State};
 use brief_profiles::BUILTIN;
-use brief_syntax::System;
 use brief_syntax::render::path_below;
-use brief_syntax::system::Remembered;
+use brief_system::{Remembered, System};
 
 use super::address::short_hash;
 use crate::delivery::find_viewers;

@@ -10,8 +10,7 @@ use std::time::Duration;
 use brief_engine::sees::{Sees, SeesReport};
 use brief_engine::tokens::Counter;
 use brief_engine::{Action, Project};
-use brief_syntax::System;
-use brief_syntax::system::{FileKind, Files, Interruption, MemorySystem, OsSystem};
+use brief_system::{FileKind, Files, Interruption, MemorySystem, OsSystem, System};
 use serde_json::Value;
 
 use super::*;

@@ -1,8 +1,8 @@
 //! The decoder of text in hidden characters.
 
 use super::{HiddenCharacter, HiddenClass};
-use crate::hash::hexadecimal;
 use crate::text::{fold, visible_line};
+use brief_system::hash::hexadecimal;
 
 /// The limit of decoded hidden characters.
 const SYMBOLS: usize = 65_536;

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::hash::hexadecimal;
 use crate::{Diagnostic, Severity};
+use brief_system::hash::hexadecimal;
 
 /// Returns an entry for each finding. Paths below `root` are relative to it.
 ///

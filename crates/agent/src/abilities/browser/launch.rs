@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_syntax::System;
-use brief_syntax::system::{Call, Environment, OsSystem, Processes, TemporaryDir, words};
+use brief_system::{Call, Environment, OsSystem, Processes, System, TemporaryDir, words};
 
 use super::super::{AbilityResult, failed};
 use super::gate::BrowserGate;

@@ -19,8 +19,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_syntax::system::Interruption;
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::{Interruption, System};
 use serde_json::{Value, json};
 
 use super::files::ToolFiles;

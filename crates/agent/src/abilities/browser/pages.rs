@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::Interruption;
+use brief_system::Interruption;
 use serde_json::{Value, json};
 
 use super::super::{AbilityRefusal, AbilityResult, failed, network, refused};

@@ -7,8 +7,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_syntax::system::{Companion, Interruption, words};
-use brief_syntax::{System, limits};
+use brief_syntax::limits;
+use brief_system::{Companion, Interruption, System, words};
 use serde_json::{Value, json};
 
 use super::super::AbilityRefusal;

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use arbtest::arbitrary::Unstructured;
-use brief_syntax::system::{Interruption, OsSystem};
+use brief_system::{Interruption, OsSystem};
 use serde_json::{Value, json};
 
 use super::grammar::Grammar;

@@ -6,7 +6,7 @@ use brief_clients::client_file::{ClientFile, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, files};
 use brief_clients::hook::installed::{find_main_checkout, is_elsewhere, is_program_on_path};
 use brief_profiles::{Client, KnownClients};
-use brief_syntax::system::resolved_home;
+use brief_system::resolved_home;
 use clap::Args;
 
 use super::{HoldArg, install_of, refused, refused_file};

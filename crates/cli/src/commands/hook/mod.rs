@@ -16,7 +16,7 @@ use brief_profiles::{BUILTIN, Client, HookInstall, KnownClients, OwnClients};
 use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input, is_disabled};
 use brief_syntax::limits;
 use brief_syntax::near_miss::{nearest, nearest_few};
-use brief_syntax::system::Deadline;
+use brief_system::Deadline;
 use clap::{Args, Subcommand};
 
 use crate::error::{CommandError, Result};

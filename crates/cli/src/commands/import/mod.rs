@@ -15,7 +15,7 @@ use brief_dialects::portable::output::Compiler;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_registry::manifest::ManifestEdit;
 use brief_syntax::Root;
-use brief_syntax::paths::{cleaned, slashed};
+use brief_system::paths::{cleaned, slashed};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
@@ -339,7 +339,7 @@ fn agents_yaml(
     let file = NewFile {
         path: AGENTS_YAML,
         bytes: text.as_bytes(),
-        permission: brief_syntax::system::Permission::Data,
+        permission: brief_system::Permission::Data,
     };
     if taken.is_empty() {
         return Err(CommandError::refused(

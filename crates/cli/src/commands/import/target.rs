@@ -12,9 +12,9 @@ use brief_engine::portable::{self, ItemKind};
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_registry::manifest::ManifestPlace;
 use brief_syntax::Root;
-use brief_syntax::paths::{cleaned, relative_path, slashed};
-use brief_syntax::system::{Below, FileKind};
 use brief_syntax::walk::IgnoreFiles;
+use brief_system::paths::{cleaned, relative_path, slashed};
+use brief_system::{Below, FileKind};
 
 use super::{ItemState, new_files};
 use crate::error::{CommandError, Result};

@@ -7,7 +7,7 @@ use brief_clients::mcp::{
 };
 use brief_clients::profile::ProfileScope;
 use brief_dialects::capability::Capability;
-use brief_syntax::system::resolved_home;
+use brief_system::resolved_home;
 use clap::Args;
 
 use crate::commands::mcp_servers::clients;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
 use brief_serve::mcp::HttpOptions;
-use brief_syntax::hash::sha256;
+use brief_system::hash::sha256;
 
 use super::ServeArgs;
 use crate::error::{CommandError, Result};

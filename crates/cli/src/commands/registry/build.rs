@@ -11,8 +11,8 @@ use brief_profiles::OwnClients;
 use brief_registry::build::{self, BuildError, BuildMode, BuildOutcome, BuildRequest, Edited};
 use brief_registry::{ChangeKind, WatchedFiles};
 use brief_syntax::render::path_below;
-use brief_syntax::system::ReadError;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use brief_system::ReadError;
 use clap::Args;
 use serde_json::json;
 

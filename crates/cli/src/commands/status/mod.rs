@@ -14,8 +14,8 @@ use brief_profiles::{BUILTIN, KnownClients, OwnClients};
 use brief_serve::delivery::find_viewers;
 use brief_serve::history::LazyHistory;
 use brief_syntax::render::path_below;
-use brief_syntax::system::resolved_home;
 use brief_syntax::{Diagnostic, Severity};
+use brief_system::resolved_home;
 use clap::Args;
 use serde::Serialize;
 

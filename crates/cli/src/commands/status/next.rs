@@ -7,7 +7,7 @@ use std::path::Path;
 use brief_dialects::capability::Capability;
 use brief_engine::sees::MissingCause;
 use brief_engine::survey::Survey;
-use brief_syntax::paths::relative_path;
+use brief_system::paths::relative_path;
 
 use super::{ClientStatus, NextCommand, State, Status};
 use crate::session::Session;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use brief_engine::tasks::{Library, TaskDocument};
 use brief_syntax::render::path_below;
-use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
+use brief_system::OsSystem;
 use clap::Args;
 use clap_complete::CompletionCandidate;
 use serde_json::json;

@@ -10,7 +10,7 @@ use brief_runtime::review::{ExecutablePart, Review};
 use brief_runtime::trust::TrustVerdict;
 use brief_runtime::{ContentHash, TrustError, TrustStore};
 use brief_syntax::limits;
-use brief_syntax::system::ReadError;
+use brief_system::ReadError;
 use clap::Args;
 use serde_json::json;
 

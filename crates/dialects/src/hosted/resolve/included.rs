@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::{Dir, FileKind};
-use brief_syntax::{Diagnostic, System, limits, paths, rules};
+use brief_syntax::{Diagnostic, limits, rules};
+use brief_system::{Dir, FileKind, System, paths};
 
 use super::{AdmittedFile, Judge, MATCHES_LISTED, UNSUPPORTED, is_reserved};
 use crate::hosted::include::{self, Include, IncludeMatch, IncludeSearch};

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_profiles::{BUILTIN, Client, ClientRead, Form, PlaceShape, Unless};
-use brief_syntax::paths::slashed;
 use brief_syntax::text::counted;
 use brief_syntax::{Diagnostic, Span, rules};
+use brief_system::paths::slashed;
 
 use crate::ProjectFiles;
 use crate::answer::Owner;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_profiles::Form;
-use brief_syntax::system::FileKind;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
+use brief_system::FileKind;
 
 use crate::agents::{AgentFormat, format_of};
 use crate::native;

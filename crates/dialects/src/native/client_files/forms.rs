@@ -5,8 +5,8 @@ use std::path::Path;
 use brief_profiles::Reaction;
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::near_miss::{nearest, slip};
-use brief_syntax::paths::cleaned;
 use brief_syntax::{Rule, Span, rules};
+use brief_system::paths::cleaned;
 
 use super::scripts;
 use super::values::{FileCheck, Spot, called};

@@ -17,9 +17,9 @@ use std::sync::Arc;
 use brief_profiles::{CheckSheet, CheckedFile, ClientChecks, Expected, FileFormat};
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::system::{Below, FileKind};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use brief_system::{Below, FileKind};
 
 use super::check::{PUT_AWAY, check_plugin_agent, keep_for_clients};
 use places::{CheckedPlace, CheckedPlaces};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use brief_profiles::Reaction;
-use brief_syntax::paths::cleaned;
 use brief_syntax::{Span, rules};
+use brief_system::paths::cleaned;
 
 use super::values::{FileCheck, Spot};
 

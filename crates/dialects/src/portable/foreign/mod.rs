@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Root, Severity, Source, limits};
+use brief_system::{FileKind, ReadError, System};
 
 use super::installed::LOCK_NAME;
 use super::locked::locked_contents;
@@ -261,7 +261,7 @@ fn has_same_content(
     };
     left.files.iter().all(|file| {
         let path = Path::new(&file.path);
-        let read = |directory: &dyn brief_syntax::system::Dir| {
+        let read = |directory: &dyn brief_system::Dir| {
             directory.read_below(path, limits::SUPPORT_FILE_BYTES).ok()
         };
         let content = read(left_directory.as_ref());

@@ -77,7 +77,7 @@ pub(super) fn valid(name: &str) -> Option<String> {
 
 /// Returns a name for a file whose own has no letter that a name may have.
 fn of_path(slashed: &str) -> String {
-    let hash = brief_syntax::hash::sha256(slashed.as_bytes());
+    let hash = brief_system::hash::sha256(slashed.as_bytes());
     format!("item-{}", &hash[..8])
 }
 

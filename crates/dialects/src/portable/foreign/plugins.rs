@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-use brief_syntax::system::Permission;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use brief_system::Permission;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -14,7 +14,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
 use brief_agent::conversation::Ready;
-use brief_syntax::system::Interruption;
+use brief_system::Interruption;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use brief_agent::conversation::{Ready, ReadyTools};
 use brief_dialects::agents::{Agent, AgentOptions, Effective, Scheme, load_text};
 use brief_syntax::Source;
-use brief_syntax::system::{Interruption, MemorySystem};
+use brief_system::{Interruption, MemorySystem};
 use serde_json::{Value as Json, json};
 
 use super::super::{ServeError, Served};

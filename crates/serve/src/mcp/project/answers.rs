@@ -8,9 +8,8 @@ use brief_engine::search::SearchReport;
 use brief_engine::sees::{Sees, SeesReport, asked_clients};
 use brief_engine::tokens::Counter;
 use brief_engine::{Briefing, BriefingRequest, Project, structured};
-use brief_syntax::System;
 use brief_syntax::render::Envelope;
-use brief_syntax::system::{Recorded, Remembered};
+use brief_system::{Recorded, Remembered, System};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brief_syntax::system::{FileWatch, Interruption};
+use brief_system::{FileWatch, Interruption};
 
 use super::SharedProject;
 use super::offers::Offers;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use brief_syntax::system::{Files, ReadRecord};
+use brief_system::{Files, ReadRecord};
 use serde_json::{Map, Value as Json};
 
 use super::answers::ToolAnswer;

@@ -27,8 +27,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 
-use brief_syntax::System;
-use brief_syntax::system::Interruption;
+use brief_system::{Interruption, System};
 use rmcp::model::Tool;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{oneshot, watch};

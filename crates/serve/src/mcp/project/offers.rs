@@ -7,10 +7,10 @@ use std::sync::Arc;
 use brief_engine::search::SearchIndex;
 use brief_engine::tokens::Counter;
 use brief_engine::{BriefedItem, Briefing, Project, ProjectFiles, State};
-use brief_syntax::hash::sha256;
-use brief_syntax::system::{ReadError, Remembered, resolved_home};
+use brief_syntax::limits;
 use brief_syntax::text::percent_encoded;
-use brief_syntax::{System, limits};
+use brief_system::hash::sha256;
+use brief_system::{ReadError, Remembered, System, resolved_home};
 use rmcp::model::Resource;
 
 use super::ServerOptions;

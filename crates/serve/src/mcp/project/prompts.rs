@@ -10,7 +10,7 @@ use brief_engine::tasks::{
     Amount, Parameters, PromptLayout, RenderedPart, TaskDocument, TaskFileKind,
 };
 use brief_runtime::{OffReason, PromptAssembly, PromptOptions, Wish};
-use brief_syntax::System;
+use brief_system::System;
 use rmcp::model::{JsonObject, Prompt, PromptArgument};
 
 use super::super::agent::value;

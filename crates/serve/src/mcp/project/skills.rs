@@ -12,10 +12,10 @@ use brief_engine::BriefedItem;
 use brief_registry::install::ProjectPaths;
 use brief_registry::lock::Lock;
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::hash::sha256;
-use brief_syntax::system::{Dir, FileKind};
 use brief_syntax::text::percent_encoded;
-use brief_syntax::{Source, System, limits};
+use brief_syntax::{Source, limits};
+use brief_system::hash::sha256;
+use brief_system::{Dir, FileKind, System};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 

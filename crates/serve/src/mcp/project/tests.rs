@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use brief_engine::{Action, Project};
-use brief_syntax::hash::sha256;
 use brief_syntax::render::Envelope;
-use brief_syntax::system::{Interruption, MemorySystem, OsSystem, System};
+use brief_system::hash::sha256;
+use brief_system::{Interruption, MemorySystem, OsSystem, System};
 use serde_json::{Value as Json, json};
 use tokio::sync::watch;
 

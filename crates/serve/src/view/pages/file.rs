@@ -8,7 +8,7 @@ use brief_engine::tokens::Counter;
 use brief_engine::{Action, Project, TargetKind, Timing};
 use brief_profiles::OwnClients;
 use brief_syntax::render::path_below;
-use brief_syntax::system::{Files, Remembered};
+use brief_system::{Files, Remembered};
 use maud::{Markup, html};
 
 use super::super::address::{FileQuestion, PageAddress};

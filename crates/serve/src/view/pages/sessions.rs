@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use brief_engine::Project;
 use brief_engine::receipts::{self, NeverDelivered, Receipt, Receipts};
-use brief_syntax::system::Remembered;
 use brief_syntax::text::grouped;
+use brief_system::Remembered;
 use maud::{Markup, html};
 
 use super::super::address::PageAddress;

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::OsSystem;
-use crate::system::{FileLock, FileOwner, Files, TemporaryDir};
+use crate::{FileLock, FileOwner, Files, TemporaryDir};
 
 /// The beginning of the names of staged directories.
 const STAGED: &str = ".brief-";

@@ -30,8 +30,7 @@ impl Buffers {
         texts: impl IntoIterator<Item = (PathBuf, impl Into<FileContent>)>,
     ) -> io::Result<Buffers> {
         let current = system.current_dir()?;
-        let place =
-            |path: PathBuf| crate::project::resolve_existing(&*system, &current.join(path)).path;
+        let place = |path: PathBuf| crate::resolve_existing(&*system, &current.join(path)).path;
         let texts = texts.into_iter().map(|(path, text)| (place(path), text.into())).collect();
         Ok(Buffers { texts: Arc::new(texts), system })
     }
@@ -175,7 +174,7 @@ impl Machine for Buffers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::{MemorySystem, Permission};
+    use crate::{MemorySystem, Permission};
 
     fn buffers() -> Buffers {
         let system = MemorySystem::new("/p").with_file("a/old", "disk").with_file("a/both", "disk");

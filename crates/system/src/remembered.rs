@@ -134,7 +134,7 @@ impl Machine for Remembered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::MemorySystem;
+    use crate::MemorySystem;
 
     #[test]
     fn a_path_is_followed_once() {

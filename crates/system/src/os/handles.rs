@@ -20,8 +20,8 @@ use super::{
     ReadError, Resolved, StagedFile, Status, fs, io, kind_of, read_by_pieces, read_open, write,
 };
 #[cfg(target_os = "linux")]
-use crate::system::Below;
-use crate::system::STAGED;
+use crate::Below;
+use crate::STAGED;
 
 struct OsDir {
     descriptor: OwnedFd,

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use crate::system::ReadError;
+use crate::ReadError;
 
 /// Reads an open regular file of the given size, and stops at `limit` even if it grows meanwhile.
 pub(super) fn read_open(file: &mut File, size: u64, limit: u64) -> Result<Vec<u8>, ReadError> {

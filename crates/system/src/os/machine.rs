@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::OsSystem;
-use crate::system::Machine;
+use crate::Machine;
 
 /// The directory for settings of the whole machine. It is not looked up in the environment, which a
 /// project can have a hand in.

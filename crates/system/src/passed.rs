@@ -90,7 +90,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::system::MemorySystem;
+    use crate::MemorySystem;
 
     fn names(passed: &Passed) -> Vec<String> {
         let system = MemorySystem::new("/p")

@@ -22,8 +22,8 @@ use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::search::SearchPath;
-use crate::system::Interruption;
-use crate::system::{Call, Ending, Environment, OverLimit, Stream};
+use crate::Interruption;
+use crate::{Call, Ending, Environment, OverLimit, Stream};
 
 /// The interval of looking for the program's end while nothing comes through its pipes.
 const TICK: Duration = Duration::from_millis(50);

@@ -91,7 +91,7 @@ fn absolute_path(system: &dyn Machine, name: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::MemorySystem;
+    use crate::MemorySystem;
 
     #[test]
     fn the_state_directory_is_absolute() {

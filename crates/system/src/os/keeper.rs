@@ -22,7 +22,7 @@ use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
 
 use super::process::prepare;
-use crate::system::{Call, Ending};
+use crate::{Call, Ending};
 
 /// The interval of looking whether the program has ended, where the system does not tell. The end of the parent is
 /// noticed at once.

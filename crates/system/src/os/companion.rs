@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::OFlags;
 
 use super::process::{end, prepare};
-use crate::system::{Call, Companion, Ending};
+use crate::{Call, Companion, Ending};
 
 /// The longest pause between two looks whether the program has ended.
 const TICK: Duration = Duration::from_millis(5);

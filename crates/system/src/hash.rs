@@ -24,7 +24,7 @@ impl Hasher {
 }
 
 /// Returns bytes in lower-case hexadecimal digits.
-pub(crate) fn hexadecimal(bytes: impl IntoIterator<Item = u8>) -> String {
+pub fn hexadecimal(bytes: impl IntoIterator<Item = u8>) -> String {
     let mut text = String::with_capacity(64);
     for byte in bytes {
         for half in [byte >> 4, byte & 15] {

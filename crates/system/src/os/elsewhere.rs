@@ -4,7 +4,7 @@ use super::{
     Access, Dir, DirEntry, DirPlace, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission,
     ReadError, Resolved, StagedFile, Status, fs, io, kind_of, read_by_pieces, read_open,
 };
-use crate::system::STAGED;
+use crate::STAGED;
 
 struct PathDir(PathBuf);
 

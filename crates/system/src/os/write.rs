@@ -8,7 +8,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::system::{Access, STAGED, StagedFile};
+use crate::{Access, STAGED, StagedFile};
 
 pub(super) fn make_dir(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     match rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o777)) {
@@ -164,7 +164,7 @@ mod tests {
     use std::io::Write;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    use crate::system::{Access, Dir, Files, OsSystem, Permission, STAGED, System};
+    use crate::{Access, Dir, Files, OsSystem, Permission, STAGED, System};
 
     fn held(path: &std::path::Path) -> Box<dyn Dir> {
         OsSystem.open_dir(path).unwrap()

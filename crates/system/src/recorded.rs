@@ -331,7 +331,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::system::OsSystem;
+    use crate::OsSystem;
 
     /// A system that runs two seconds ahead, so that files of now are old enough.
     struct Ahead;
@@ -464,7 +464,7 @@ mod tests {
     /// A tree of a revision has no stamps.
     #[test]
     fn a_system_that_does_not_tell_has_no_record() {
-        let system = Recorded::new(Arc::new(crate::system::TreeSystem::empty("/p")));
+        let system = Recorded::new(Arc::new(crate::TreeSystem::empty("/p")));
         system.read(Path::new("/p/a"), 10).unwrap_err();
         assert!(system.finish().is_none());
     }

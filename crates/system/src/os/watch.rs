@@ -18,7 +18,7 @@ use rustix::fs::inotify::{
 };
 use rustix::io::Errno;
 
-use super::super::{WatchReport, WatchedChange, Watcher};
+use crate::{WatchReport, WatchedChange, Watcher};
 
 /// The room for events of one read.
 const BUFFER: usize = 16 * 1024;

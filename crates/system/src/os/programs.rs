@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use super::OsSystem;
 #[cfg(unix)]
 use super::{companion, keeper, process, search};
-use crate::system::Processes;
+use crate::Processes;
 #[cfg(unix)]
-use crate::system::{Call, Companion, Ending, Interruption, Stream};
+use crate::{Call, Companion, Ending, Interruption, Stream};
 
 impl Processes for OsSystem {
     #[cfg(unix)]
