@@ -336,7 +336,7 @@ pub(crate) fn markdown_layout(bytes: &[u8]) {
 
 pub(crate) fn portable_toml(bytes: &[u8]) {
     let mut diagnostics = Vec::new();
-    let _ = portable::toml::parse(&source(bytes, "brief.toml"), &mut diagnostics);
+    let _ = brief_syntax::toml::parse(&source(bytes, "brief.toml"), &mut diagnostics);
     assert_places(&diagnostics);
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use brief_dialects::fuzzing;
 
 use crate::dictionaries::{GLOB_WORDS, JSON_WORDS, MARKDOWN_WORDS, MCP_WORDS, YAML_WORDS};
 use crate::runs;
@@ -268,7 +267,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "policy",
         backing: Backing::Own,
-        run: fuzzing::policy,
+        run: brief_safety::fuzzing::policy,
         seed: |path| path.ends_with("policy.toml"),
         own_seeds: &[
             "execution = \"never\"\n\n[sources]\nallow = [\"github.com/acme/*\", \"~/guidance\"]\ndeny = [\"*.example\"]\n",

@@ -12,7 +12,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use brief_dialects::policy::PolicyError;
+use brief_safety::policy::PolicyError;
 
 use crate::ui::Ui;
 

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::policy::Policy;
 use brief_engine::{Project, Root, System, Target, TargetKind};
 use brief_registry::install;
 use brief_runtime::PromptAssembly;
 #[cfg(feature = "agent")]
 use brief_runtime::{Execution, Wish};
+use brief_safety::policy::Policy;
 use brief_system::Remembered;
 
 use crate::error::{CommandError, Result};

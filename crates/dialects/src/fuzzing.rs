@@ -8,7 +8,6 @@ use brief_syntax::yaml::Yaml;
 use crate::agents::AgentValue;
 use crate::agents::template::Template;
 use crate::native;
-use crate::policy::fuzzing as policy;
 use crate::tasks::expand::{self, TextPart};
 use crate::tasks::slash;
 
@@ -43,9 +42,4 @@ pub fn template(text: &str) {
 /// Checks a text as each of the clients' own files.
 pub fn client_files(text: &str) -> Vec<Diagnostic> {
     native::check_as_each(text)
-}
-
-/// Reads a policy file and asks it about sources and execution.
-pub fn policy(bytes: &[u8]) {
-    policy::read(bytes);
 }

@@ -7,7 +7,6 @@
 
 pub mod agents;
 pub mod answer;
-pub mod capability;
 pub mod dependencies;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -17,11 +16,9 @@ pub mod mcp;
 pub mod moment;
 mod name_index;
 pub mod native;
-pub mod policy;
 pub mod portable;
 pub mod reach;
 mod repair;
-pub mod sensitive;
 pub mod structured;
 pub mod tasks;
 

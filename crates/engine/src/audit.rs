@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use brief_dialects::capability::{self, Capability, CapabilityFinding, Inventory};
 use brief_dialects::portable::ItemKind;
+use brief_safety::capability::{self, Capability, CapabilityFinding, Inventory};
 use brief_syntax::walk::{self, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Target, limits};
 use brief_system::{FileKind, ReadError, System};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use brief_dialects::policy::{Policy, PolicyDecision, SourcePlace};
+use brief_safety::policy::{Policy, PolicyDecision, SourcePlace};
 use brief_syntax::limits;
 use brief_system::{Call, Passed, System};
 

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use brief_dialects::policy::{Policy, PolicyError};
+use brief_safety::policy::{Policy, PolicyError};
 use brief_system::System;
 
 /// The variable that turns execution off, or on for the project's own texts.

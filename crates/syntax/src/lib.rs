@@ -17,6 +17,7 @@ pub mod render;
 pub mod rules;
 pub mod source;
 pub mod text;
+pub mod toml;
 pub mod walk;
 pub mod yaml;
 

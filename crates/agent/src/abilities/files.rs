@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_dialects::sensitive::{self, Leaf};
+use brief_safety::sensitive::{self, Leaf};
 use brief_syntax::glob::Glob;
 use brief_syntax::limits;
 use brief_system::{Dir, DirEntry, FileKind, Permission, ReadError, System, words};

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use brief_dialects::capability::{Capability, CapabilityFinding};
 use brief_engine::audit::{Audit, AuditedItem};
 use brief_engine::{Root, TargetKind};
 use brief_registry::SourceAddress;
 use brief_registry::install::open_source;
+use brief_safety::capability::{Capability, CapabilityFinding};
 use brief_syntax::render::path_below;
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity, Target};

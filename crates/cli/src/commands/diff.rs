@@ -8,13 +8,13 @@ use brief_engine::diff::{
 };
 use brief_engine::{Catalog, Moment};
 use brief_registry::history::{HistoryError, Revisions};
-use brief_serve::revisions::{
-    ComparedRevisions, ComparedState, change_before, change_heading, changed_lines, concerned,
-    different_lines,
-};
 use brief_syntax::Diagnostic;
 use brief_syntax::text::{grouped, visible_line};
 use brief_system::paths::{cleaned_below, slashed};
+use brief_workflows::revisions::{
+    ComparedRevisions, ComparedState, change_before, change_heading, changed_lines, concerned,
+    different_lines,
+};
 use clap::Args;
 
 use super::mcp_servers;

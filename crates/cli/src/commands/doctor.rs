@@ -242,7 +242,7 @@ impl Examination<'_> {
             }
         }
         for (item, decision) in policy.required() {
-            if !self.lock.items.contains_key(item) {
+            if !self.lock.items.keys().any(|id| id.is_required_by(item)) {
                 let message = format!("the {item} is missing: {decision}");
                 self.problem("policy", None, message, "`brief add SOURCE` adds it");
             }

@@ -11,12 +11,12 @@ use brief_engine::agents::{AgentOptions, load};
 use brief_engine::baseline::Baseline;
 use brief_engine::lint::{ConfigurationCheck, Findings, LintPart, UncheckedPath, UnwrittenFix};
 use brief_engine::{Root, System};
-use brief_serve::configuration::ProjectAndSource;
-use brief_serve::history::{GitHistory, LazyHistory};
 use brief_syntax::diagnostic::Applicability;
 use brief_syntax::render::{self, path_below};
 use brief_syntax::{Diagnostic, Severity, Source, limits};
 use brief_system::resolved_home;
+use brief_workflows::configuration::ProjectAndSource;
+use brief_workflows::history::{GitHistory, LazyHistory};
 use clap::{Args, ValueEnum};
 
 use super::doctor::Extent;

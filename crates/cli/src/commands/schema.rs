@@ -1,6 +1,6 @@
 //! `brief schema`
 
-use brief_serve::schemas::FileSchema;
+use brief_workflows::schemas::FileSchema;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 

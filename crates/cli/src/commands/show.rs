@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use brief_engine::sees::{Arrival, SeenItem, Sees, SeesReport, Sight, Viewer, asked_clients};
 use brief_engine::tokens::Counter;
-use brief_serve::delivery::find_viewers;
 use brief_syntax::text::visible_line;
+use brief_workflows::delivery::find_viewers;
 use clap::Args;
 
 use super::question::{

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use brief_engine::references::{Likelihood, ProjectHistory, StaleReference, StaleReport};
 use brief_registry::history::HistoryError;
-use brief_serve::history::GitHistory;
 use brief_syntax::text::visible_line;
+use brief_workflows::history::GitHistory;
 use clap::Args;
 
 use super::question::shown_place;

@@ -6,9 +6,9 @@ use brief_engine::survey::{DialectCost, Share, Survey, SurveyedDirectory, Survey
 use brief_engine::tokens::Counter;
 use brief_engine::{State, Target};
 use brief_profiles::BUILTIN;
-use brief_serve::delivery::find_viewers;
-use brief_serve::picture;
 use brief_syntax::text::visible_line;
+use brief_workflows::delivery::find_viewers;
+use brief_workflows::picture;
 use clap::Args;
 use serde::Serialize;
 

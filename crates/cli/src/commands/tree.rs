@@ -3,8 +3,8 @@
 use brief_engine::State;
 use brief_engine::survey::SurveyedItem;
 use brief_engine::tokens::Counter;
-use brief_serve::picture::{DirectoryPart, treemap_file};
 use brief_syntax::text::visible_line;
+use brief_workflows::picture::{DirectoryPart, treemap_file};
 use serde::Serialize;
 
 use super::question::dialects;

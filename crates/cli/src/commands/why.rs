@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use brief_engine::sees::{Sees, asked_clients};
 use brief_engine::{Briefing, CandidateState, Catalog, Moment, Target, TargetKind};
-use brief_serve::delivery::find_viewers;
 use brief_syntax::text::visible_line;
+use brief_workflows::delivery::find_viewers;
 use clap::Args;
 
 use super::question::{BudgetedQuestion, TypedQuestion, WhyHint};

@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use brief_clients::compile::{Clients, ClientsInUse};
 use brief_clients::profile::{ProfileScope, Section};
-use brief_dialects::policy::Signer;
 use brief_profiles::UnknownClient;
 use brief_profiles::{FetchedClient, OwnClients, judge_fetched};
 use brief_registry::install::{
@@ -22,8 +21,8 @@ use brief_registry::install::{
 use brief_registry::lock::Lock;
 use brief_registry::manifest::{Manifest, ManifestEdit};
 use brief_registry::{Event, Network};
-use brief_syntax::Diagnostic;
-use brief_syntax::Source;
+use brief_safety::policy::Signer;
+use brief_syntax::{Diagnostic, Source};
 use brief_system::System;
 use brief_system::paths::{cleaned, slashed};
 use clap::Args;

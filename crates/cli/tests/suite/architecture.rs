@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use crate::workspace;
 
 /// The floors from the top down. A crate sees only floors below its own.
-const FLOORS: [&[&str]; 8] = [
+const FLOORS: [&[&str]; 9] = [
     &["brief-cli"],
     &["brief-serve", "briefing"],
+    &["brief-workflows"],
     &["brief-runtime"],
     &["brief-agent", "brief-clients", "brief-engine", "brief-registry"],
     &["brief-dialects"],
-    &["brief-outgoing", "brief-profiles"],
+    &["brief-outgoing", "brief-profiles", "brief-safety"],
     &["brief-syntax"],
     &["brief-system"],
 ];

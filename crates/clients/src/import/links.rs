@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
-use brief_dialects::sensitive;
 use brief_profiles::{BUILTIN, PlaceShape};
+use brief_safety::sensitive;
 use brief_syntax::Root;
 use brief_system::paths::slashed;
 use brief_system::{FileContent, FileKind, ReadError, System};

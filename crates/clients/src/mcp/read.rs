@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use brief_dialects::portable::toml::{self, Table, TableReader, TomlEntry, TomlProblem};
-use brief_syntax::{Diagnostic, Source};
+use brief_syntax::toml::{Table, TableReader, TomlEntry, TomlProblem};
+use brief_syntax::{Diagnostic, Source, toml};
 
 use super::{Protocol, Server, Transport};
 use crate::profile::known_clients;

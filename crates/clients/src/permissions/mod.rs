@@ -7,9 +7,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 use brief_profiles::{BUILTIN, PermissionProfile, PermissionWords};
-use brief_syntax::{Diagnostic, Source};
+use brief_syntax::toml::{Table, TomlEntry, TomlProblem};
+use brief_syntax::{Diagnostic, Source, toml};
 
 use crate::mcp;
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use brief_dialects::portable::toml::{TableReader, TomlEntry, TomlProblem};
+use brief_syntax::toml::{TableReader, TomlEntry, TomlProblem};
 
 /// The client's words for arguments. What it has no words for is a problem of the build.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use brief_dialects::portable::toml::{self, Table, TableReader, TomlEntry, TomlProblem};
 use brief_dialects::portable::{CAPABILITIES, ItemKind, is_taken_field};
 use brief_profiles::{BUILTIN, Client, is_plain_word};
-use brief_syntax::{Diagnostic, Source, Span, rules};
+use brief_syntax::toml::{Table, TableReader, TomlEntry, TomlProblem};
+use brief_syntax::{Diagnostic, Source, Span, rules, toml};
 use toml_edit::{Document, Item, TableLike, Value};
 
 use super::{

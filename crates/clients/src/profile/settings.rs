@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use brief_dialects::portable::toml::{self, Table, TableReader, TomlEntry, TomlProblem};
 use brief_profiles::UnknownClient;
-use brief_syntax::{Diagnostic, Source};
+use brief_syntax::toml::{Table, TableReader, TomlEntry, TomlProblem};
+use brief_syntax::{Diagnostic, Source, toml};
 
 use super::Profiles;
 

@@ -3,8 +3,8 @@
 //! Some clients find what was written only when a file of the user names it. Which file, and what to put
 //! there, is data of the profile like everything else.
 
-use brief_dialects::portable::toml::{TableReader, TomlEntry, TomlProblem};
 use brief_profiles::is_plain_word;
+use brief_syntax::toml::{TableReader, TomlEntry, TomlProblem};
 
 use super::path;
 

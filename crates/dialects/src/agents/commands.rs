@@ -19,7 +19,7 @@ use brief_system::{Dir, FileKind, ReadError, Resolved, System, words};
 use super::header::{self, CommandEntry};
 use super::model::{Agent, Command, CommandOrigin, Hint, Remote, RemoteState};
 use super::notes::AgentNotes;
-use crate::sensitive;
+use brief_safety::sensitive;
 
 /// The text of a remote command, with the record of its download.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,10 +15,10 @@ use super::search::{self, DependencyExtent};
 use super::text::{PackageContent, ShippedText};
 use super::{NAME, SCOPE};
 use crate::answer::{Applied, Level, Name, Reason, Resolution, State};
-use crate::capability::{Capability, CapabilityFinding};
 use crate::hosted::DEPENDENCIES;
 use crate::moment::Moment;
 use crate::{Dialect, DialectGuidance, Item};
+use brief_safety::capability::{Capability, CapabilityFinding};
 
 /// The dialect of guidance that installed packages ship.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,7 @@ use brief_syntax::near_miss::suggestion;
 use serde::Serialize;
 
 use crate::hosted::ContextFormat;
-use crate::sensitive::{self, Leaf};
+use brief_safety::sensitive::{self, Leaf};
 
 /// A kind of package, by the registry that it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -7,7 +7,7 @@ use brief_syntax::limits;
 use brief_system::{Dir, DirEntry, FileKind};
 
 use super::model::{ShippedFile, ShippedKind};
-use crate::sensitive::{self, Leaf};
+use brief_safety::sensitive::{self, Leaf};
 
 /// The guidance of a package's directory, and what else one look at it shows.
 #[derive(Debug, Default)]

@@ -12,10 +12,11 @@ use brief_system::hash::{Hasher, sha256};
 use brief_system::{Dir, FileKind, Permission, ReadError, System};
 
 use super::model::{Package, ShippedFile, ShippedKind};
-use crate::capability::{self, CapabilityFinding, Inventory};
 use crate::hosted::{self, ContextFormat};
-use crate::sensitive::{self, Leaf};
 use crate::structured::{self, PatternCache};
+use brief_safety::capability::{CapabilityFinding, Inventory};
+use brief_safety::sensitive::Leaf;
+use brief_safety::{capability, sensitive};
 
 /// The longest description of a text that has no field for it, in characters.
 const DESCRIPTION: usize = 200;

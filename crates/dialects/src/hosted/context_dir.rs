@@ -12,7 +12,7 @@ use super::config::{self, ConfigFile};
 use super::model::{CONFIG_NAME, HostedScope};
 use super::place::{about, unreadable};
 use super::resolve::Judge;
-use crate::sensitive::{self, Leaf};
+use brief_safety::sensitive::{self, Leaf};
 
 /// An existing context directory.
 pub(super) struct ContextDir {

@@ -17,7 +17,7 @@ use super::model::{ConfigPattern, HostedOrigin, HostedScope};
 use super::pattern::{OPTIONS, escaped, is_plain, segments, with_slashes};
 use super::place::{HostedEnvironment, HostedPlace, about, expand_home, unreadable};
 use super::{Anchor, HostedOptions, Outside};
-use crate::sensitive::{self, Leaf};
+use brief_safety::sensitive::{self, Leaf};
 
 #[derive(Debug)]
 pub(super) struct Include<'c> {

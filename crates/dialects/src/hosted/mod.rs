@@ -94,7 +94,7 @@ pub struct HostedOptions {
     pub anchor: Anchor,
     /// The rule for `includeFiles` of a project that leave the mounted directory.
     pub outside: Outside,
-    /// The use of [`crate::sensitive::EXTRA`]; [`crate::sensitive::PATTERNS`] are always in force.
+    /// The use of [`brief_safety::sensitive::EXTRA`]; [`brief_safety::sensitive::PATTERNS`] are always in force.
     pub extra_names: ExtraNames,
 }
 

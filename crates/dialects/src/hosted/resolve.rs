@@ -15,7 +15,7 @@ use brief_syntax::{Diagnostic, Source, Span, diagnostic, limits, rules};
 use brief_system::{Dir, DirEntry, FileKind, HeldDir, System, paths};
 
 use crate::answer::{State, depth};
-use crate::sensitive::{self, Leaf, Sensitive, Tier};
+use brief_safety::sensitive::{self, Leaf, Sensitive, Tier};
 
 use super::config::{self, Layer};
 use super::context_dir::{ContextCandidate, ContextDir, linked, unread};

@@ -15,7 +15,7 @@ use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 use brief_system::{Dir, FileKind, ReadError, System, resolved_home};
 
 use crate::answer::{self, Owner};
-use crate::sensitive::{self, Leaf};
+use brief_safety::sensitive::{self, Leaf};
 
 use super::model::{Folder, Guide, Use};
 use super::modes;

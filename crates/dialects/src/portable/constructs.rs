@@ -3,7 +3,7 @@
 use brief_syntax::Span;
 use brief_syntax::markdown::Outline;
 
-use crate::capability::byte_set;
+use brief_safety::capability::byte_set;
 
 /// A part of a body that only one client understands.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,7 +28,6 @@ mod parse;
 mod places;
 mod registry;
 pub mod scaffold;
-pub mod toml;
 
 use std::sync::Arc;
 

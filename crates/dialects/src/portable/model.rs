@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_safety::policy::RequiredItem;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Mapping, Node, Value};
 use brief_syntax::{Diagnostic, Severity, Source, Span};
@@ -101,6 +102,13 @@ impl ItemId {
     /// Returns the name with its kind: `rule/money`.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.kind, self.name)
+    }
+}
+
+impl ItemId {
+    /// Returns whether this is the item that a policy requires.
+    pub fn is_required_by(&self, required: &RequiredItem) -> bool {
+        (self.kind.as_str(), &self.name) == (required.kind, &required.name)
     }
 }
 

@@ -17,7 +17,7 @@ use super::parameters::{Parameters, environment_name};
 use super::prompt::TaskError;
 use super::runner::{CommandRunner, NotRun, PromptCommand};
 use super::slash::CallArguments;
-use crate::sensitive::{self, Leaf};
+use brief_safety::sensitive::{self, Leaf};
 
 /// Expands the texts of one prompt.
 pub(super) struct Expander<'e> {

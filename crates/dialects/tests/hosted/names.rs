@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use brief_dialects::hosted::{ExtraNames, HostedContext, HostedOptions, Query, resolve_with};
-use brief_dialects::sensitive;
+use brief_safety::sensitive;
 use brief_system::MemorySystem;
 use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use arbtest::arbitrary::{Result, Unstructured};
-use brief_dialects::{hosted::HostedContext, sensitive};
+use brief_dialects::hosted::HostedContext;
+use brief_safety::sensitive;
 use brief_system::MemorySystem;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use brief_dialects::policy::Policy;
+use brief_safety::policy::Policy;
 use brief_system::System;
 
 use super::FleetSource;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use brief_dialects::policy::SourcePlace;
+use brief_safety::policy::SourcePlace;
 use brief_syntax::limits;
 use brief_system::Files;
 

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use brief_dialects::policy::{PolicyDecision, PolicyError};
 use brief_dialects::portable::ItemId;
 use brief_dialects::portable::bundle::BundleError;
+use brief_safety::policy::{PolicyDecision, PolicyError, RequiredItem};
 use brief_syntax::{Diagnostic, limits};
 use brief_system::words;
 
@@ -102,7 +102,7 @@ pub enum InstallError {
     #[error("the {item} is missing: {decision}")]
     Required {
         /// The required item.
-        item: ItemId,
+        item: RequiredItem,
         /// The decision of the policy.
         decision: PolicyDecision,
     },

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use brief_dialects::capability::{Capability, CapabilityFinding, Inventory};
-use brief_dialects::policy::Policy;
 use brief_dialects::portable::output::AddedLine;
 use brief_dialects::portable::{ItemId, PortableItem};
+use brief_safety::capability::{Capability, CapabilityFinding, Inventory};
+use brief_safety::policy::Policy;
 use brief_syntax::text::visible_line;
 use brief_syntax::{Diagnostic, Severity, Source, Span};
 use brief_system::Permission;

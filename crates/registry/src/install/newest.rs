@@ -1,6 +1,6 @@
 //! Finds sources that have newer commits or versions than the locked ones.
 
-use brief_dialects::policy::Policy;
+use brief_safety::policy::Policy;
 use brief_system::System;
 
 use super::open::{admit, source_of};

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::policy::Policy;
 use brief_dialects::portable::{self, Bundle, ClientDirectories, ItemKind, Registry, config};
 use brief_profiles::OwnClients;
+use brief_safety::policy::Policy;
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Root, Source as Text, limits};
 use brief_system::{Dir, FileKind, System};

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_dialects::capability::CapabilityFinding;
 use brief_dialects::portable::{PortableItem, Registry, config};
+use brief_safety::capability::CapabilityFinding;
 use brief_syntax::{Diagnostic, Root, Severity, Source, limits};
 use brief_system::System;
 

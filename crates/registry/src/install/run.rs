@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-use brief_dialects::capability;
-use brief_dialects::policy::Policy;
 use brief_dialects::portable::output::Compiler;
 use brief_dialects::portable::{PortableItem, has_own_copy};
+use brief_safety::capability;
+use brief_safety::policy::Policy;
 use brief_syntax::limits;
 use brief_system::{Permission, ReadError, System};
 
@@ -130,7 +130,7 @@ impl Run<'_> {
         let selection = select(&sources).map_err(InstallError::Unresolved)?;
         let mut required = self.policy.required();
         if let Some((item, decision)) =
-            required.find(|(item, _)| !selection.items.contains_key(*item))
+            required.find(|(item, _)| !selection.items.keys().any(|id| id.is_required_by(item)))
         {
             return Err(InstallError::Required { item: item.clone(), decision });
         }

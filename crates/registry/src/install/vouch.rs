@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
-use brief_dialects::policy::{PolicyDecision, RequiredSigners};
+use brief_safety::policy::{PolicyDecision, RequiredSigners};
 
 use super::InstallError;
 use super::open::Opener;

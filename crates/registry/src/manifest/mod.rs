@@ -20,10 +20,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::dependencies::PackageName;
-use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 use brief_dialects::portable::{ItemId, ItemKind, name_problem};
 use brief_syntax::near_miss::nearest;
-use brief_syntax::{Diagnostic, Source, Span, rules};
+use brief_syntax::toml::{Table, TomlEntry, TomlProblem};
+use brief_syntax::{Diagnostic, Source, Span, rules, toml};
 
 use crate::address::redact;
 use crate::lock::is_sha256;

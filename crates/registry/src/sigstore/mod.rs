@@ -15,7 +15,7 @@ mod trust;
 
 use std::time::{Duration, SystemTime};
 
-use brief_dialects::policy::Signer;
+use brief_safety::policy::Signer;
 
 pub(crate) use bundle::{BUNDLE, version_of};
 use bundle::{Bundle, Period};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use brief_dialects::policy::Signer;
+use brief_safety::policy::Signer;
 use brief_testkit::sigstore::{TestSignature, TestSigstore};
 use serde_json::Value;
 

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
-use brief_dialects::policy::{PolicyDecision, PolicyError};
 use brief_dialects::tasks::{TaskError, TaskNameError};
 use brief_registry::{FetchError, SourceError};
+use brief_safety::policy::{PolicyDecision, PolicyError};
 use brief_syntax::Diagnostic;
 use brief_system::words;
 

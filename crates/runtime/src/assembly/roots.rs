@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use brief_dialects::policy::Policy;
 use brief_dialects::tasks::{Author, HiddenInPrompt, LimitedRules, SearchOrigin, SearchRoot};
 use brief_registry::{Cache, Event, GitSource, Network, SourceAddress, SourceError};
+use brief_safety::policy::Policy;
 use brief_syntax::limits;
 use brief_system::{FileKind, Passed, resolved_home};
 

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use brief_clients::hook::{HookCall, HookMoment, Touch};
-use brief_dialects::sensitive;
 use brief_engine::receipts::{TouchedFile, file_hash};
 use brief_engine::{System, Timing};
+use brief_safety::sensitive;
 use brief_system::paths::{cleaned, slashed};
 
 use super::memory::{DeliveredEntries, Memory, fingerprint};

@@ -16,7 +16,7 @@ use brief_profiles::OwnClients;
 use brief_syntax::Diagnostic;
 use brief_system::{Buffers, Remembered, System};
 
-use crate::configuration::ProjectAndSource;
+use brief_workflows::configuration::ProjectAndSource;
 
 /// The time of a check that may follow every keystroke.
 const SHORT: Duration = Duration::from_millis(20);

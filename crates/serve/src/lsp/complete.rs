@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::server::{DocumentQuestion, LanguageServer};
 use super::text::TextPosition;
-use crate::schemas::FileSchema;
+use brief_workflows::schemas::FileSchema;
 
 /// The protocol's numbers for kinds of completions.
 const PROPERTY: usize = 10;

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::checker::folder_of;
 use super::server::{DocumentName, LanguageServer};
-use crate::delivery::find_viewers;
+use brief_workflows::delivery::find_viewers;
 
 /// The question: a file, and the clients; without any, those that the project shows signs of.
 #[derive(Deserialize)]

@@ -15,12 +15,12 @@ use brief_clients::mcp::{Protocol, Transport, find, server_files};
 use brief_clients::profile::ProfileScope;
 use brief_dialects::hosted;
 use brief_dialects::mcp::{Connection, McpServer, ServerKind};
-use brief_dialects::policy::PolicyError;
 use brief_engine::Project;
 use brief_engine::tasks::{TaskDocument, TaskFileKind};
 use brief_runtime::consent::{Content, Objection};
 use brief_runtime::trust::TrustVerdict;
 use brief_runtime::{Consent, Execution, ProjectRefusal, TrustError, TrustStore, Wish, project_of};
+use brief_safety::policy::PolicyError;
 use brief_syntax::limits;
 use brief_system::{ReadError, System, home_directory};
 

@@ -18,7 +18,7 @@ use super::address::{LinkForm, PageAddress, PageLinks};
 use super::pages::{self, PageContext};
 use super::snapshot::Snapshot;
 use super::{ProjectView, SCRIPT, STYLE, ViewExtras};
-use crate::fleet::FleetReport;
+use brief_workflows::fleet::FleetReport;
 
 /// The record of an export's files, one name a line.
 const RECORD: &str = "brief-view.txt";

@@ -15,8 +15,8 @@ use brief_system::System;
 
 use super::address::DAYS;
 use super::snapshot::ProjectReading;
-use crate::configuration::ProjectAndSource;
-use crate::history::GitHistory;
+use brief_workflows::configuration::ProjectAndSource;
+use brief_workflows::history::GitHistory;
 
 /// A problem of a project's guidance.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -30,7 +30,7 @@ use health::Health;
 use pages::PageContext;
 use snapshot::Snapshot;
 
-use crate::fleet::FleetReport;
+use brief_workflows::fleet::FleetReport;
 
 pub use browser::open_in_browser;
 pub use export::{ExportError, ExportReport, export};

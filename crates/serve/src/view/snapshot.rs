@@ -17,7 +17,7 @@ use brief_syntax::render::path_below;
 use brief_system::{Remembered, System};
 
 use super::address::short_hash;
-use crate::delivery::find_viewers;
+use brief_workflows::delivery::find_viewers;
 
 /// An item as pages show it.
 #[derive(Debug, Clone)]

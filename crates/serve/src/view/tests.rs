@@ -14,7 +14,7 @@ use brief_system::{FileKind, Files, Interruption, MemorySystem, OsSystem, System
 use serde_json::Value;
 
 use super::*;
-use crate::delivery::find_viewers;
+use brief_workflows::delivery::find_viewers;
 
 const AGENTS: &str = "context:
   - content: Prices are cents.

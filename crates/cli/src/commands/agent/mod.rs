@@ -15,9 +15,9 @@ mod show;
 use std::path::{Path, PathBuf};
 
 use brief_agent::remote_commands::{self, RemoteAccess};
-use brief_dialects::policy::SourcePlace;
 use brief_engine::Root;
 use brief_engine::agents::{self, Ability, Agent, AgentOptions, Loaded, load};
+use brief_safety::policy::SourcePlace;
 use brief_syntax::Diagnostic;
 use brief_syntax::near_miss::nearest_few;
 use clap::{Args, Subcommand};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use brief_registry::fleet::{BranchState, FleetMember, FleetPlace, UpdateBranch, WorkshopError};
-use brief_serve::fleet::{FleetUpdate, UpdateOutcome};
+use brief_workflows::fleet::{FleetUpdate, UpdateOutcome};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;

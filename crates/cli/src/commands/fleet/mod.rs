@@ -12,7 +12,7 @@ use brief_registry::fleet::{
 };
 use brief_registry::install::InstallReport;
 use brief_registry::manifest::ManifestPlace;
-use brief_serve::fleet::{
+use brief_workflows::fleet::{
     FleetReport, FleetRow, FleetUpdate, MemberUpdate, UpdateOutcome, UpdateReport, most_tokens,
     update_member,
 };

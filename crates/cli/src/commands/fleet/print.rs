@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use brief_registry::fleet::{FleetSource, FleetState};
-use brief_serve::fleet::{FleetReport, UpdateReport};
 use brief_syntax::text::{grouped, visible_line};
+use brief_workflows::fleet::{FleetReport, UpdateReport};
 
 use crate::error::Result;
 use crate::installation::short;

@@ -11,8 +11,8 @@ use std::ffi::OsString;
 
 use brief_clients::client_file::ClientFileError;
 use brief_clients::hook::installed::hook_command;
-use brief_dialects::capability::Capability;
 use brief_profiles::{BUILTIN, Client, HookInstall, KnownClients, OwnClients};
+use brief_safety::capability::Capability;
 use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input, is_disabled};
 use brief_syntax::limits;
 use brief_syntax::near_miss::{nearest, nearest_few};

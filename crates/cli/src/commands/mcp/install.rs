@@ -6,7 +6,7 @@ use brief_clients::mcp::{
     self, Server, ServerChange, ServerEdit, ServerFileError, Transport, plan_server,
 };
 use brief_clients::profile::ProfileScope;
-use brief_dialects::capability::Capability;
+use brief_safety::capability::Capability;
 use brief_system::resolved_home;
 use clap::Args;
 

@@ -11,11 +11,11 @@ use brief_engine::survey::Survey;
 use brief_engine::tokens::Counter;
 use brief_engine::{Moment, Project, RootKind, System};
 use brief_profiles::{BUILTIN, KnownClients, OwnClients};
-use brief_serve::delivery::find_viewers;
-use brief_serve::history::LazyHistory;
 use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, Severity};
 use brief_system::resolved_home;
+use brief_workflows::delivery::find_viewers;
+use brief_workflows::history::LazyHistory;
 use clap::Args;
 use serde::Serialize;
 

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use brief_dialects::capability::Capability;
 use brief_engine::sees::MissingCause;
 use brief_engine::survey::Survey;
+use brief_safety::capability::Capability;
 use brief_system::paths::relative_path;
 
 use super::{ClientStatus, NextCommand, State, Status};

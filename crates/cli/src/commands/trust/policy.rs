@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_dialects::policy::{Policy, PolicyDecision};
+use brief_safety::policy::{Policy, PolicyDecision};
 use brief_syntax::text::{counted, visible_line};
 use serde_json::json;
 

@@ -10,7 +10,7 @@ use brief_system::paths::cleaned;
 
 use super::scripts;
 use super::values::{FileCheck, Spot, called};
-use crate::capability::split_tools;
+use brief_safety::capability::split_tools;
 
 /// Unknown tools of one list that are reported one by one.
 const MANY_TOOLS: usize = 3;

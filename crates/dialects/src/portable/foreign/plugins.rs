@@ -23,7 +23,7 @@ use super::super::registry::Registry;
 use super::join;
 use super::manifests::{self, ManifestRole, PluginEntry, PluginPlace};
 use super::names::{self, slug};
-use crate::capability::{Capability, Inventory, facts};
+use brief_safety::capability::{Capability, Inventory, facts};
 
 /// The limit for the bytes of a manifest.
 const MANIFEST_BYTES: u64 = limits::REMOTE_FILE_BYTES;

@@ -21,8 +21,8 @@ use super::question::{
 };
 use super::tools::ProjectTool;
 use super::{SharedProject, text};
-use crate::configuration::ProjectAndSource;
-use crate::delivery::find_viewers;
+use brief_workflows::configuration::ProjectAndSource;
+use brief_workflows::delivery::find_viewers;
 
 /// The answer of a tool.
 #[derive(Debug, Clone)]

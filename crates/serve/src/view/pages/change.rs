@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::super::address::PageAddress;
 use super::super::layout::{Page, link, number, shown};
 use super::{PageContext, ROWS};
-use crate::revisions::{ComparedRevisions, changed_lines, different_lines};
+use brief_workflows::revisions::{ComparedRevisions, changed_lines, different_lines};
 
 /// The limit for the lines of one difference on the page.
 const MOST_LINES: usize = 400;

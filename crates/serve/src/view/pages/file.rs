@@ -18,9 +18,9 @@ use super::super::layout::{
 };
 use super::project::way_to;
 use super::{PageContext, ROWS};
-use crate::delivery::find_viewers;
 use crate::hook::{HookOptions, rehearse};
-use crate::picture::bar;
+use brief_workflows::delivery::find_viewers;
+use brief_workflows::picture::bar;
 
 pub(super) fn page(asked: &PageContext<'_>, path: &str, question: &FileQuestion) -> Page {
     let system = Remembered::new(std::sync::Arc::clone(&asked.view.system));

@@ -9,8 +9,8 @@ use super::super::address::PageAddress;
 use super::super::layout::Column::{Number, Words};
 use super::super::layout::{Page, Paged, head, link, number, shown, table};
 use super::{PageContext, ROWS};
-use crate::fleet::FleetReport;
-use crate::revisions::short_id;
+use brief_workflows::fleet::FleetReport;
+use brief_workflows::revisions::short_id;
 
 pub(super) fn page(asked: &PageContext<'_>, state: Option<FleetState>, page: usize) -> Page {
     let Some(fleet) = &asked.view.extras.fleet else {

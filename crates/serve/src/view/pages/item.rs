@@ -15,8 +15,8 @@ use super::super::layout::{Page, arrival, head, link, number, shown, table, text
 use super::super::snapshot::ShownItem;
 use super::PageContext;
 use super::sessions::times;
-use crate::history::GitHistory;
-use crate::revisions::short_id;
+use brief_workflows::history::GitHistory;
+use brief_workflows::revisions::short_id;
 
 /// The number of receipts on the page.
 const SHOWN: usize = 20;

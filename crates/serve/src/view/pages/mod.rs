@@ -19,7 +19,7 @@ use super::address::{PageAddress, PageLinks};
 use super::health::Health;
 use super::layout::{Page, link, shown};
 use super::snapshot::Snapshot;
-use crate::revisions::ComparedRevisions;
+use brief_workflows::revisions::ComparedRevisions;
 
 pub(super) use search::EXPORTED_ROWS;
 

@@ -10,7 +10,7 @@ use super::super::layout::Column::{Number, Words};
 use super::super::layout::{Page, Paged, figure, head, link, number, shown, table};
 use super::super::snapshot::ShownItem;
 use super::{PageContext, ROWS};
-use crate::picture::{DirectoryPart, bar, treemap};
+use brief_workflows::picture::{DirectoryPart, bar, treemap};
 
 /// The number of items and troubles on the first page; others have their own places.
 const SHOWN: usize = 20;

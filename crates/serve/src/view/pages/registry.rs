@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::super::layout::Column::Words;
 use super::super::layout::{Page, head, number, shown, table};
 use super::PageContext;
-use crate::revisions::short_id;
+use brief_workflows::revisions::short_id;
 
 pub(super) fn page(asked: &PageContext<'_>) -> Page {
     let system = asked.view.system.as_ref();

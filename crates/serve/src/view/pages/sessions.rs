@@ -12,7 +12,7 @@ use super::super::address::PageAddress;
 use super::super::layout::Column::{Number, Words};
 use super::super::layout::{Page, Paged, head, link, number, shown, table};
 use super::{PageContext, ROWS};
-use crate::picture::bar;
+use brief_workflows::picture::bar;
 
 /// The number of sessions on one page.
 const SESSIONS: usize = 25;

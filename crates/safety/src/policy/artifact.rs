@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use super::pattern::{self, SourcePattern, listed};
 use super::signer::SignerRule;
 use super::{Policy, PolicyDecision, PolicyLayer, SourcePlace};
-use crate::portable::toml::{Table, TomlEntry, TomlProblem};
+use brief_syntax::toml::{Table, TomlEntry, TomlProblem};
 
 /// The keys of the table.
 const KEYS: [&str; 4] = ["digests-only", "minimum-age", "registries", "signers"];

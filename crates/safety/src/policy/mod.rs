@@ -23,7 +23,6 @@ use brief_syntax::limits;
 use brief_system::{ReadError, System, config_directory, home_directory};
 
 use crate::capability::Capability;
-use crate::portable::ItemId;
 
 use artifact::ArtifactRules;
 pub use artifact::RequiredSigners;
@@ -47,10 +46,25 @@ struct PolicyLayer {
     /// The allowed sources, with the line of the key; every other source is forbidden.
     allow: Option<(usize, Vec<SourcePattern>)>,
     deny: Vec<(usize, SourcePattern)>,
-    required: Vec<(usize, ItemId)>,
+    required: Vec<(usize, RequiredItem)>,
     never: Vec<(usize, Capability)>,
     execution: Option<usize>,
     artifacts: ArtifactRules,
+}
+
+/// An item that every project must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequiredItem {
+    /// The name of its kind, such as `skill`.
+    pub kind: &'static str,
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for RequiredItem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} `{}`", self.kind, self.name)
+    }
 }
 
 /// A rule that decided, with its place.
@@ -189,10 +203,10 @@ impl Policy {
     }
 
     /// Returns the items that every project must have, each with the rule that requires it.
-    pub fn required(&self) -> impl Iterator<Item = (&ItemId, PolicyDecision)> {
+    pub fn required(&self) -> impl Iterator<Item = (&RequiredItem, PolicyDecision)> {
         self.layers.iter().flat_map(|layer| {
             let decision =
-                |line, item: &ItemId| layer.decision(line, format!("requires the {item}"));
+                |line, item: &RequiredItem| layer.decision(line, format!("requires the {item}"));
             layer.required.iter().map(move |(line, item)| (item, decision(*line, item)))
         })
     }

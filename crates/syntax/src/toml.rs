@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use brief_syntax::near_miss::suggestion;
-use brief_syntax::{Diagnostic, Source, Span, rules};
+use crate::near_miss::suggestion;
+use crate::{Diagnostic, Source, Span, rules};
 use toml_edit::{Document, Item, TableLike};
 
 /// A diagnostic in a box, because errors are rare and large.

@@ -26,9 +26,9 @@ use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 use brief_system::Permission;
 
 use fields::is_markdown;
-pub(crate) use fields::split_tools;
+pub use fields::split_tools;
 pub use names::is_guidance;
-pub(crate) use prose::byte_set;
+pub use prose::byte_set;
 
 /// A possible effect of an item, or content that a reviewer cannot see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

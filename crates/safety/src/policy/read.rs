@@ -3,24 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use brief_syntax::toml::{self, Table, TomlEntry, TomlProblem};
 use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::pattern::SourcePattern;
-use super::{PolicyError, PolicyLayer};
+use super::{PolicyError, PolicyLayer, RequiredItem};
 use crate::capability::Capability;
-use crate::portable::toml::{self, Table, TomlEntry, TomlProblem};
-use crate::portable::{ItemId, ItemKind};
 
 /// The keys of the file.
 const KEYS: [&str; 5] = ["capabilities", "execution", "oci", "required", "sources"];
 
 /// The kinds of items, by their keys.
-const KINDS: [(&str, ItemKind); 4] = [
-    ("agents", ItemKind::Agent),
-    ("commands", ItemKind::Command),
-    ("rules", ItemKind::Rule),
-    ("skills", ItemKind::Skill),
-];
+const KINDS: [(&str, &str); 4] =
+    [("agents", "agent"), ("commands", "command"), ("rules", "rule"), ("skills", "skill")];
 
 /// Reads one file.
 pub(super) fn layer(
@@ -80,7 +75,7 @@ fn read_entry(
                 let Some(&(_, kind)) = KINDS.iter().find(|(key, _)| *key == entry.key) else {
                     return Err(entry.unknown(&KINDS.map(|(key, _)| key)));
                 };
-                let items = entry.texts()?.into_iter().map(|name| ItemId { kind, name });
+                let items = entry.texts()?.into_iter().map(|name| RequiredItem { kind, name });
                 layer.required.extend(items.map(|item| (line(&entry), item)));
             }
         }

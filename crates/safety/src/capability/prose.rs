@@ -17,7 +17,7 @@ use super::{Capability, FileScan};
 const STARTS: [bool; 256] = byte_set(b"!@:$~/<%");
 
 /// Returns the table of the bytes that are in a list, so that a scan looks at each byte once.
-pub(crate) const fn byte_set(bytes: &[u8]) -> [bool; 256] {
+pub const fn byte_set(bytes: &[u8]) -> [bool; 256] {
     let (mut set, mut index) = ([false; 256], 0);
     while index < bytes.len() {
         set[bytes[index] as usize] = true;

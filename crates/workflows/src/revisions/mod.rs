@@ -23,7 +23,7 @@ use brief_system::paths::slashed;
 use similar::TextDiff;
 
 /// Returns the characters of a commit or digest that people read.
-pub(crate) fn short_id(id: &str) -> &str {
+pub fn short_id(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
 }
 

@@ -217,7 +217,7 @@ pub enum Leaf {
 /// `credentials-api/`. Both `/` and `\` separate names.
 ///
 /// ```
-/// use brief_dialects::sensitive;
+/// use brief_safety::sensitive;
 ///
 /// assert_eq!(sensitive::find("deploy/Server.KEY").unwrap().pattern, ".key");
 /// assert_eq!(sensitive::find("docs/keyboard.md"), None);

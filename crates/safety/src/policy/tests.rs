@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use brief_system::MemorySystem;
 
 use super::*;
-use crate::portable::ItemKind;
 
 const USER: &str = "/h/.config/brief/policy.toml";
 const MACHINE: &str = "/machine/policy.toml";
@@ -225,9 +224,9 @@ fn a_policy_that_cannot_be_followed_is_an_error() {
 #[test]
 fn required_items_have_a_kind_and_a_place() {
     let policy = user("[required]\nagents = [\"a\"]\nskills = [\"s\"]\n");
-    let required: Vec<(ItemId, usize)> =
+    let required: Vec<(RequiredItem, usize)> =
         policy.required().map(|(item, decision)| (item.clone(), decision.line)).collect();
-    let item = |kind, name: &str| ItemId { kind, name: name.to_owned() };
-    assert_eq!(required, [(item(ItemKind::Agent, "a"), 2), (item(ItemKind::Skill, "s"), 3)]);
+    let item = |kind, name: &str| RequiredItem { kind, name: name.to_owned() };
+    assert_eq!(required, [(item("agent", "a"), 2), (item("skill", "s"), 3)]);
     assert_eq!(policy.files().next(), Some(PathBuf::from(USER).as_path()));
 }

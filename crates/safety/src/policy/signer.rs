@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use toml_edit::{Datetime, InlineTable, Value};
 
-use crate::portable::toml::{TomlEntry, TomlProblem};
+use brief_syntax::toml::{TomlEntry, TomlProblem};
 
 /// The part of an identity that changes with every release of a workflow.
 const TAG: &str = "@refs/tags/";

@@ -385,7 +385,7 @@ impl FieldWalk<'_> {
 }
 
 /// Splits `Bash(git add:*, git rm:*), Read Grep` at commas and blanks outside of parentheses.
-pub(crate) fn split_tools(text: &str) -> impl Iterator<Item = &str> {
+pub fn split_tools(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let tools = text.split(move |letter| {
         match letter {
