@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-
 use crate::dictionaries::{GLOB_WORDS, JSON_WORDS, MARKDOWN_WORDS, MCP_WORDS, YAML_WORDS};
 use crate::runs;
 use crate::target::{Backing, Target};

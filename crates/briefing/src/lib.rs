@@ -2,7 +2,7 @@
 //!
 #![doc = include_str!("../README.md")]
 
-pub use brief_engine::lint;
+pub use brief_checks::lint;
 pub use brief_engine::survey;
 pub use brief_engine::tokens;
 pub use brief_engine::{

@@ -14,18 +14,13 @@ use brief_dialects::{
     Moment, Mounted, ProjectFiles, Reader, Reason, Resolution, Strangers, dependencies,
     is_in_dependency, portable,
 };
-use brief_syntax::markdown::Prose;
-use brief_syntax::walk::{self, Gap, GapReason, IgnoreFiles, Ignored, Visit};
+use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{
     Diagnostic, Root, Source, Span, Target, WideDirectory, diagnostic, limits, rules,
 };
 use brief_system::{Dir, FileKind, System, home_directory};
 
-use crate::audience::Audience;
 use crate::installed::Variants;
-use crate::links::{GuidanceLink, LinkCheck};
-use crate::references::{ProjectHistory, ReferenceCheck, StaleReference};
-use crate::statements::ProjectDemands;
 use crate::{installed, order, repetition, strangers};
 
 /// The guidance that was read of a project.
@@ -229,7 +224,7 @@ impl Catalog {
     }
 
     /// Returns whether the directory that was read is no project, so that nothing below it was read.
-    pub(crate) fn is_no_project(&self) -> bool {
+    pub fn is_no_project(&self) -> bool {
         self.gaps.iter().any(|gap| gap.rule == rules::project::NO_PROJECT)
     }
 
@@ -289,7 +284,7 @@ impl Catalog {
     }
 
     /// Passes each text of the dialects that were asked for to `tell`.
-    pub(crate) fn each_text<'c>(&'c self, tell: &mut dyn FnMut(GuidanceText<'c>)) {
+    pub fn each_text<'c>(&'c self, tell: &mut dyn FnMut(GuidanceText<'c>)) {
         self.asked().for_each(|guidance| guidance.texts(tell));
     }
 
@@ -321,59 +316,14 @@ impl Catalog {
         diagnostics
     }
 
-    /// Returns the places in the texts of the project that name a file of it.
-    pub fn links(&self, system: &dyn System, root: &Root) -> Vec<GuidanceLink> {
-        let check = LinkCheck::new(system, root, None);
-        let mut found = Vec::new();
-        self.each_text(&mut |text| found.extend(check.named(text)));
-        // Two dialects may read one file.
-        let key = |link: &GuidanceLink| (link.source.path().to_owned(), link.span);
-        found.sort_by_key(key);
-        found.dedup_by_key(|link| key(link));
-        found
-    }
-
-    /// Returns the links in the texts of the project that lead to no file, for a catalog that was read
-    /// with [`Catalog::whole`].
-    pub fn broken_links(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
-        let mut check = LinkCheck::new(system, root, self.files.as_ref());
-        let mut found = Vec::new();
-        self.each_text(&mut |text| found.extend(check.check(text)));
-        found
-    }
-
-    /// Passes each text of the project to `tell`, with its sentences.
-    pub(crate) fn each_prose(&self, system: &dyn System, tell: &mut dyn FnMut(&ReadText<'_>)) {
-        // One file may hold many texts.
-        let mut last: Option<(Arc<Source>, PathBuf)> = None;
-        self.each_text(&mut |text| {
-            let (_, real) = match last.take() {
-                Some(known) if Arc::ptr_eq(&known.0, text.source) => last.insert(known),
-                _ => {
-                    let path = text.source.path();
-                    let real = system.resolve(path).map(|real| real.path);
-                    let real = real.unwrap_or_else(|_| path.to_owned());
-                    last.insert((Arc::clone(text.source), real))
-                }
-            };
-            let prose = Prose::of(text.body());
-            tell(&ReadText { text, real, prose });
-        });
-    }
-
-    /// Returns the problems of files that configure clients: settings, hooks, MCP servers, plugins.
-    pub fn client_problems(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
-        let ignored = IgnoreFiles::new(system, root);
-        // What version control ignores is made by a build, and may be there for others.
-        let is_there = |path: &Path| {
-            let below = || path.strip_prefix(root.path()).ok();
-            system.resolve(path).is_ok() || below().is_some_and(|below| ignored.is_ignored(below))
-        };
-        self.asked().flat_map(|guidance| guidance.check_client_files(&is_there)).collect()
+    /// Returns the problems of files that configure clients: settings, hooks, MCP servers, plugins. `is_there` tells
+    /// whether a path exists.
+    pub fn check_client_files(&self, is_there: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
+        self.asked().flat_map(|guidance| guidance.check_client_files(is_there)).collect()
     }
 
     /// Passes each file with texts of the project to `tell`, once for each dialect that reads it.
-    pub(crate) fn each_source(&self, tell: &mut dyn FnMut(&Arc<Source>)) {
+    pub fn each_source(&self, tell: &mut dyn FnMut(&Arc<Source>)) {
         for guidance in self.asked() {
             let mut last: Option<Arc<Source>> = None;
             guidance.texts(&mut |text| {
@@ -386,12 +336,12 @@ impl Catalog {
     }
 
     /// Passes each file that was read for the dialects that were asked for to `tell`, as far as it is known.
-    pub(crate) fn each_known_source<'c>(&'c self, tell: &mut dyn FnMut(&'c Arc<Source>)) {
+    pub fn each_known_source<'c>(&'c self, tell: &mut dyn FnMut(&'c Arc<Source>)) {
         self.each_text(&mut |text| tell(text.source));
     }
 
     /// Returns the entry files of skills, by their paths.
-    pub(crate) fn skill_sources(&self) -> HashMap<&Path, &Arc<Source>> {
+    pub fn skill_sources(&self) -> HashMap<&Path, &Arc<Source>> {
         let mut found = HashMap::new();
         self.each_text(&mut |text| {
             if text.is_skill {
@@ -399,26 +349,6 @@ impl Catalog {
             }
         });
         found
-    }
-
-    /// Returns the problems of what the texts of the project say against each other, and what they name that it does not
-    /// have; for a catalog that was read with [`Catalog::whole`].
-    pub(crate) fn check_texts(
-        &self,
-        system: &dyn System,
-        root: &Root,
-        history: Option<&dyn ProjectHistory>,
-    ) -> (Vec<Diagnostic>, Vec<StaleReference>) {
-        let Some(files) = &self.files else { return (Vec::new(), Vec::new()) };
-        let mut references = ReferenceCheck::new(system, root, files);
-        let mut texts = ProjectDemands::default();
-        let mut found = Vec::new();
-        self.each_prose(system, &mut |text| {
-            found.extend(references.check(text));
-            texts.take(text, Audience::of(&text.text, root.path(), files));
-        });
-        let found = self.trace_references(system, root, &references, found, history);
-        (texts.check(self, system, root), found)
     }
 
     /// Returns whether no file of any dialect was found.
@@ -443,14 +373,6 @@ impl Catalog {
         paths.dedup();
         paths
     }
-}
-
-/// A text of the project, read.
-pub(crate) struct ReadText<'t> {
-    pub(crate) text: GuidanceText<'t>,
-    /// Its file, with links followed.
-    pub(crate) real: &'t Path,
-    pub(crate) prose: Prose,
 }
 
 /// Reads the packages that locks record, or that the user asks for. It costs nothing where there are none.

@@ -30,33 +30,24 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-mod audience;
 pub mod audit;
-pub mod baseline;
 mod briefing;
 pub mod budget;
 mod catalog;
-mod causes;
 pub mod diff;
 mod installed;
-mod links;
-pub mod lint;
 mod order;
 mod project;
 mod prompt;
 pub mod receipts;
-pub mod references;
-mod repetition;
+pub mod repetition;
 pub mod search;
 pub mod sees;
 pub mod shipped;
-mod statements;
 mod strangers;
-mod suppression;
 mod surroundings;
 pub mod survey;
 pub mod tokens;
-mod words;
 
 pub use brief_dialects::{
     Action, Actions, Applied, BindingDecision, Candidate, Dialects, FileSet, Item, ItemReach,
@@ -68,10 +59,9 @@ pub use brief_syntax::{Root, Target, TargetKind};
 pub use brief_system::System;
 pub use briefing::{
     BriefedCandidate, BriefedDecision, BriefedItem, Briefing, CandidateState, Explanation,
-    ItemPlace, McpServersReport, OmittedItem, first_line,
+    ItemPlace, McpServersReport, OmittedItem, PlaceReport, first_line, place_below,
 };
 pub use catalog::{Catalog, CatalogScope};
-pub use links::GuidanceLink;
 pub use project::{BriefingRequest, Project};
 pub use prompt::{PromptReport, RunReport};
 pub use surroundings::{RootKind, guidance_above};

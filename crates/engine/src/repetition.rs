@@ -90,7 +90,7 @@ pub(crate) fn remove<'s>(answer: &mut Resolution<'s>, client: Option<&'s str>) {
 }
 
 /// Returns how many values two sorted lists have in common.
-pub(crate) fn common<T: Ord>(left: &[T], right: &[T]) -> usize {
+pub fn common<T: Ord>(left: &[T], right: &[T]) -> usize {
     let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
     let mut common = 0;
     while let (Some(one), Some(other)) = (left.peek(), right.peek()) {

@@ -3,9 +3,7 @@
 mod estimate;
 mod everything;
 mod installed;
-mod links;
 mod native;
-mod one_root;
 mod properties;
 mod sees;
 mod structured;

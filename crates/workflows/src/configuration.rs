@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
+use brief_checks::lint::ConfigurationCheck;
 use brief_clients::compile::Clients;
 use brief_clients::profile::{ProfileScope, Section};
-use brief_engine::lint::ConfigurationCheck;
 use brief_engine::{Root, System};
 use brief_profiles::{COMPILED, OwnClients};
 use brief_registry::elsewhere;

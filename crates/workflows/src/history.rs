@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_checks::references::{ProjectHistory, Removal, RemovedLine};
 use brief_engine::System;
-use brief_engine::references::{ProjectHistory, Removal, RemovedLine};
 use brief_registry::history::{FileCommit, HistoryError, RemovingCommit, Repository};
 use brief_syntax::Source;
 use brief_system::paths::slashed;

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use brief_checks::coverage::{Coverage, HEAVY};
 use brief_engine::Moment;
-use brief_engine::survey::{Coverage, CoverageGap, HEAVY};
+use brief_engine::survey::CoverageGap;
 use brief_engine::tokens::Counter;
 use brief_syntax::render::JsonDiagnostics;
 use brief_syntax::text::visible_line;

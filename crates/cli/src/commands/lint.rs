@@ -6,13 +6,16 @@ use std::sync::Arc;
 
 #[cfg(feature = "agent")]
 use brief_agent::agent::AgentCode;
+use brief_checks::baseline::Baseline;
+use brief_checks::lint::{
+    ConfigurationCheck, Findings, Lint, LintPart, UncheckedPath, UnwrittenFix,
+};
+use brief_checks::render;
 #[cfg(feature = "agent")]
 use brief_engine::agents::{AgentOptions, load};
-use brief_engine::baseline::Baseline;
-use brief_engine::lint::{ConfigurationCheck, Findings, LintPart, UncheckedPath, UnwrittenFix};
 use brief_engine::{Root, System};
 use brief_syntax::diagnostic::Applicability;
-use brief_syntax::render::{self, path_below};
+use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, Severity, Source, limits};
 use brief_system::resolved_home;
 use brief_workflows::configuration::ProjectAndSource;
@@ -191,8 +194,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     let has_changed =
         |source: &Source| since.as_ref().is_none_or(|history| history.has_changed(root, source));
     let (first, others) = args.paths.split_first().expect("a path has a default");
-    let mut lint = project
-        .lint(first)
+    let mut lint = Lint::new(&project, first)
         .map_err(|problem| refusal(&problem, first, root))?
         .configured_by(&checks);
     for path in others {

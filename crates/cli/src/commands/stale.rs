@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use brief_engine::references::{Likelihood, ProjectHistory, StaleReference, StaleReport};
+use brief_checks::references::{
+    Likelihood, ProjectHistory, StaleReference, StaleReport, find_stale_references,
+};
 use brief_registry::history::HistoryError;
 use brief_syntax::text::visible_line;
 use brief_workflows::history::GitHistory;
@@ -64,7 +66,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StaleArgs) -> Result {
     let asked = history.as_ref().map(|history| history as &dyn ProjectHistory);
     let system = session.remembering();
     let mut found = with_clock(ui, "comparing texts with the project", || {
-        whole.catalog.stale_references(system.system(), &whole.root, asked)
+        find_stale_references(&whole.catalog, system.system(), &whole.root, asked)
     });
     found.retain(|one| {
         let is_asked = within.iter().any(|path| one.source.path().starts_with(path));

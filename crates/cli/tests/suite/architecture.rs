@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 9] = [
     &["brief-cli"],
     &["brief-serve", "briefing"],
     &["brief-workflows"],
-    &["brief-runtime"],
+    &["brief-checks", "brief-runtime"],
     &["brief-agent", "brief-clients", "brief-engine", "brief-registry"],
     &["brief-dialects"],
     &["brief-outgoing", "brief-profiles", "brief-safety"],

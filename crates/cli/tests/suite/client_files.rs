@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use brief_checks::lint::Lint;
 use brief_engine::Project;
 use brief_system::Buffers;
 use brief_testkit::{RealSystem, Sandbox};
@@ -550,7 +551,7 @@ fn unsaved_text_is_checked() {
     let system = Arc::new(RealSystem::new(sandbox.path()));
     let buffers = Buffers::new(system, [(path.clone(), text)]).unwrap();
     let project = Project::open_directory(&buffers, sandbox.path()).unwrap();
-    let found = project.lint(Path::new(".")).unwrap().check();
+    let found = Lint::new(&project, Path::new(".")).unwrap().check();
     let [found] = &found.diagnostics[..] else { panic!("{found:?}") };
     assert_eq!((found.code(), found.path()), ("client/unknown-event", &*path));
 }

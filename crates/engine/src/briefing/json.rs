@@ -115,9 +115,11 @@ impl Serialize for MomentReport<'_> {
 
 /// A file and a line of it.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct PlaceReport<'r> {
-    pub(crate) path: Cow<'r, str>,
-    pub(crate) line: usize,
+pub struct PlaceReport<'r> {
+    /// The path, as JSON has it.
+    pub path: Cow<'r, str>,
+    /// The line, from 1.
+    pub line: usize,
 }
 
 impl fmt::Display for PlaceReport<'_> {
@@ -131,7 +133,7 @@ fn place(path: &Path, line: usize) -> PlaceReport<'_> {
 }
 
 /// Returns a place whose path is relative to `root`, if it lies there.
-pub(crate) fn place_below<'r>(root: &Path, path: &'r Path, line: usize) -> PlaceReport<'r> {
+pub fn place_below<'r>(root: &Path, path: &'r Path, line: usize) -> PlaceReport<'r> {
     PlaceReport { path: path_below(root, path), line }
 }
 

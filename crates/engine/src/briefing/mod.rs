@@ -8,8 +8,7 @@ mod json;
 mod mentions;
 
 pub use candidate::{BriefedCandidate, CandidateState};
-pub use json::McpServersReport;
-pub(crate) use json::{PlaceReport, place_below};
+pub use json::{McpServersReport, PlaceReport, place_below};
 
 use std::fmt;
 use std::path::Path;

@@ -3,7 +3,6 @@
 //! Made from what each dialect tells about its items and files ([`Catalog::reach`]), not from an
 //! answer for every file: a project may have a hundred thousand of them.
 
-mod coverage;
 mod gaps;
 #[cfg(test)]
 mod tests;
@@ -24,7 +23,6 @@ use crate::budget::{Count, cost};
 use crate::repetition::Text;
 use crate::sees::{ReasonWords, Sees, SeesTable, Total, Viewer};
 
-pub use coverage::{Coverage, HEAVY, IdleItem};
 pub use gaps::CoverageGap;
 pub(crate) use gaps::MarkCounts;
 
@@ -48,7 +46,7 @@ pub struct Survey<'c> {
 }
 
 /// The dialects whose items are for everybody, whatever a client loads by itself.
-pub(crate) const FOR_EVERYBODY: [&str; 2] = [hosted::NAME, structured::NAME];
+pub const FOR_EVERYBODY: [&str; 2] = [hosted::NAME, structured::NAME];
 
 /// The number of files that an item keeps as examples.
 pub const EXAMPLES: usize = 200;

@@ -8,10 +8,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use brief_checks::links::{GuidanceLink, find_links};
+use brief_checks::lint::Lint;
 use brief_dialects::{Candidate, Moment, Reason, State};
 use brief_engine::survey::Survey;
 use brief_engine::tokens::Counter;
-use brief_engine::{Catalog, GuidanceLink, Project};
+use brief_engine::{Catalog, Project};
 use brief_profiles::OwnClients;
 use brief_syntax::Diagnostic;
 use brief_system::{Buffers, Remembered, System};
@@ -167,7 +169,7 @@ fn check(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
             [only] => only,
             _ => project.root().path(),
         };
-        let Ok(lint) = project.lint(part) else { continue };
+        let Ok(lint) = Lint::new(&project, part) else { continue };
         let lint = lint.configured_by(&ProjectAndSource);
         let (catalog, root) = (lint.read_project(), project.root());
         let counter = Counter::estimate();
@@ -184,7 +186,7 @@ fn check(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
         if let Some(survey) = &survey {
             place_items(&project, &catalog, survey, &mut checked.items);
         }
-        for link in catalog.links(project.system(), project.root()) {
+        for link in find_links(&catalog, project.system(), project.root()) {
             checked.links.entry(link.target.clone()).or_default().push(link);
         }
     }

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use brief_checks::links::GuidanceLink;
 use brief_dialects::portable::{self, format};
 use brief_dialects::{State, portable::CLIENTS};
-use brief_engine::{GuidanceLink, Root};
+use brief_engine::Root;
 use brief_syntax::diagnostic::{Applicability, Edit, apply_safe_fixes};
 use brief_syntax::text::counted;
 use brief_syntax::{Diagnostic, Span};

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_checks::links::GuidanceLink;
 use brief_dialects::portable::{self, CLIENTS, ItemKind};
-use brief_engine::{GuidanceLink, Root};
+use brief_engine::Root;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Source, Span, limits};

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_engine::GuidanceLink;
+use brief_checks::links::GuidanceLink;
 use brief_syntax::{Diagnostic, Severity, Span};
 use brief_system::{Remembered, System, resolve_existing};
 use serde::Deserialize;

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_engine::lint::{Findings, LintPart};
+use brief_checks::coverage::{Coverage, HEAVY};
+use brief_checks::lint::{Findings, Lint, LintPart};
+use brief_checks::references::{Likelihood, ProjectHistory, find_stale_references};
 use brief_engine::receipts::{self, Receipts};
-use brief_engine::references::{Likelihood, ProjectHistory};
-use brief_engine::survey::{Coverage, HEAVY, Survey};
+use brief_engine::survey::Survey;
 use brief_registry::install::{self, Drift, ProjectPaths};
 use brief_syntax::render::path_below;
 use brief_syntax::text::counted;
@@ -67,7 +68,7 @@ impl Health {
     }
 
     fn lint(&mut self, reading: &ProjectReading<'_>, checked: Vec<Diagnostic>) {
-        let Ok(lint) = reading.project.lint(reading.project.root().path()) else { return };
+        let Ok(lint) = Lint::new(&reading.project, reading.project.root().path()) else { return };
         // References and reach have counts of their own.
         let lint = lint.configured_by(&ProjectAndSource).only(&[LintPart::Mistakes]);
         let mut found: Findings = lint.check_read(&reading.catalog, checked, None);
@@ -97,7 +98,7 @@ impl Health {
         let (project, root) = (&reading.project, reading.project.root());
         let history = GitHistory::find(Arc::clone(system), root.path(), None).ok();
         let history = history.as_ref().map(|history| history as &dyn ProjectHistory);
-        let found = reading.catalog.stale_references(project.system(), root, history);
+        let found = find_stale_references(&reading.catalog, project.system(), root, history);
         self.stale = found.len();
         for one in found {
             let rank = match one.likelihood {

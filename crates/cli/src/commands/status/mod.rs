@@ -5,7 +5,7 @@ mod print;
 
 use std::path::{Path, PathBuf};
 
-use brief_engine::lint::Findings;
+use brief_checks::lint::{Findings, Lint};
 use brief_engine::sees::{Arrival, Delivery, MissingCause, Sees, Viewer};
 use brief_engine::survey::Survey;
 use brief_engine::tokens::Counter;
@@ -180,7 +180,8 @@ fn read(session: &Session, project: &Project<'_>, kind: RootKind) -> Result<Stat
     let mut status = Status::new(root, kind);
     let checks = ProjectChecks::new(session, false);
     let history = LazyHistory::recent(session.shared_system(), root);
-    let lint = project.lint(root).map_err(|_| CommandError::refused("the directory is gone"))?;
+    let lint =
+        Lint::new(project, root).map_err(|_| CommandError::refused("the directory is gone"))?;
     let lint = lint.configured_by(&checks).with_history(&history);
     let catalog = lint.read_project();
     let started = Some(project.started().to_owned());

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_engine::lint::UncheckedPath;
+use brief_checks::lint::{Lint, UncheckedPath};
 use brief_engine::search::SearchReport;
 use brief_engine::sees::{Sees, SeesReport, asked_clients};
 use brief_engine::tokens::Counter;
@@ -112,7 +112,8 @@ impl SharedProject {
             ProjectTool::Lint => {
                 let project = Project::open(&system, directory).map_err(unopened)?;
                 let LintArguments { path } = read(arguments)?;
-                let lint = project.lint(&path).map_err(|problem| unchecked(&problem, &path))?;
+                let lint =
+                    Lint::new(&project, &path).map_err(|problem| unchecked(&problem, &path))?;
                 let mut found = lint.configured_by(&ProjectAndSource).check();
                 found.group_causes();
                 let root = project.root().path();

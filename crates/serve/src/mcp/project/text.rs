@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use brief_engine::lint::Findings;
+use brief_checks::lint::Findings;
 use brief_engine::search::SearchHit;
 use brief_engine::sees::{Sees, Viewer};
 use brief_engine::structured::Decision;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::Diagnostic;
-use crate::rules::RulePage;
-use crate::source::{Source, Span};
-use crate::text::percent_encoded;
+use brief_syntax::diagnostic::Diagnostic;
+use brief_syntax::rules::RulePage;
+use brief_syntax::source::{Source, Span};
+use brief_syntax::text::percent_encoded;
 
 /// Returns a SARIF log with one run. Paths below `root` are relative to it, as scanning services
 /// expect; others are absolute.
@@ -109,8 +109,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::diagnostic::{Edit, Fix};
-    use crate::rules;
+    use brief_syntax::diagnostic::{Edit, Fix};
+    use brief_syntax::rules;
 
     #[test]
     fn a_result_has_rule_place_and_fix() {

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use brief_dialects::native::{is_backup, is_elsewhere, is_test_data};
 use brief_dialects::{Dialects, Moment, Strangers, is_in_dependency, portable};
+use brief_engine::survey::Survey;
+use brief_engine::{Catalog, CatalogScope, Project, estimate_tokens};
 use brief_syntax::diagnostic::{self, Applicability, apply_fixes};
 use brief_syntax::rules::RulePage;
 use brief_syntax::source::{Encoding, Source};
@@ -19,12 +21,9 @@ use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Root, Rule, Severity, Span, Target, TargetKind, limits, rules};
 use brief_system::{ReadError, System};
 
-use crate::catalog::{Catalog, CatalogScope};
-use crate::project::Project;
 use crate::references::ProjectHistory;
 use crate::suppression::{self, Suppressions};
-use crate::survey::Survey;
-use crate::tokens::estimate_tokens;
+use crate::texts::{check_client_files, check_texts};
 
 use place::{Part, is_left_out};
 use unused::UnusedOptions;
@@ -169,13 +168,13 @@ pub struct Lint<'s> {
     changed: Option<&'s dyn Fn(&Source) -> bool>,
 }
 
-impl<'s> Project<'s> {
-    /// Checks the project, and reports on a directory with all below it, or on one file.
-    pub fn lint(&self, path: &Path) -> Result<Lint<'s>, UncheckedPath> {
+impl<'s> Lint<'s> {
+    /// Checks a project, and reports on a directory with all below it, or on one file.
+    pub fn new(project: &Project<'s>, path: &Path) -> Result<Lint<'s>, UncheckedPath> {
         Ok(Lint {
-            system: self.system(),
-            root: self.root().clone(),
-            parts: vec![Part::find(self, path)?],
+            system: project.system(),
+            root: project.root().clone(),
+            parts: vec![Part::find(project, path)?],
             ignored: Ignored::Skip,
             is_pedantic: false,
             configuration: None,
@@ -185,9 +184,7 @@ impl<'s> Project<'s> {
             changed: None,
         })
     }
-}
 
-impl<'s> Lint<'s> {
     /// Also reports on another directory or file of the project.
     pub fn with_part(mut self, project: &Project<'_>, path: &Path) -> Result<Self, UncheckedPath> {
         self.parts.push(Part::find(project, path)?);
@@ -450,7 +447,7 @@ impl<'s> Lint<'s> {
         mut diagnostics: Vec<Diagnostic>,
     ) -> (Vec<Diagnostic>, Vec<(PathBuf, Span)>) {
         let history = self.history.filter(|_| self.checked.contains(&LintPart::Stale));
-        let (demands, references) = catalog.check_texts(self.system, &self.root, history);
+        let (demands, references) = check_texts(catalog, self.system, &self.root, history);
         diagnostics.extend(demands);
         let mut removed = Vec::new();
         for reference in &references {
@@ -459,7 +456,7 @@ impl<'s> Lint<'s> {
             }
             diagnostics.push(reference.diagnostic());
         }
-        let mut problems = catalog.client_problems(self.system, &self.root);
+        let mut problems = check_client_files(catalog, self.system, &self.root);
         // One place, one finding: what is said of the form of a file is not said of its client again.
         problems.retain(|problem| {
             let is_same = |told: &Diagnostic| {

@@ -7,8 +7,8 @@ use brief_dialects::{ProjectFiles, is_in_dependency};
 use brief_syntax::{Root, Target, TargetKind};
 
 use super::UncheckedPath;
-use crate::catalog::Catalog;
-use crate::project::Project;
+use brief_engine::Catalog;
+use brief_engine::Project;
 
 /// A part of a project that is reported on.
 #[derive(Debug)]

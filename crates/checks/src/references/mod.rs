@@ -29,14 +29,15 @@ use brief_system::System;
 use brief_system::paths::slashed;
 
 use crate::audience::{Audience, skill_directory};
-use crate::catalog::ReadText;
+use crate::texts::ReadText;
 
 use self::commands::Runner;
 use self::manifests::Manifests;
 use self::paths::PathIndex;
 use self::search::ReferenceSearch;
 
-pub use history::{ProjectHistory, Removal, RemovedLine, StaleReport};
+pub(crate) use history::trace_references;
+pub use history::{ProjectHistory, Removal, RemovedLine, StaleReport, find_stale_references};
 pub(crate) use manifests::has_extension;
 
 /// The limit for findings in one text; more are one mistake.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use brief_dialects::native::is_elsewhere;
 use brief_dialects::{GuidanceText, ProjectFiles};
+use brief_engine::Catalog;
 use brief_syntax::markdown::{decoded_destination, links};
 use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, rules};
@@ -41,6 +42,27 @@ pub struct GuidanceLink {
     pub span: Span,
     /// The file, without links.
     pub target: PathBuf,
+}
+
+/// Returns the places in the texts of the project that name a file of it.
+pub fn find_links(catalog: &Catalog, system: &dyn System, root: &Root) -> Vec<GuidanceLink> {
+    let check = LinkCheck::new(system, root, None);
+    let mut found = Vec::new();
+    catalog.each_text(&mut |text| found.extend(check.named(text)));
+    // Two dialects may read one file.
+    let key = |link: &GuidanceLink| (link.source.path().to_owned(), link.span);
+    found.sort_by_key(key);
+    found.dedup_by_key(|link| key(link));
+    found
+}
+
+/// Returns the links in the texts of the project that lead to no file, for a catalog that was read
+/// with [`Catalog::whole`].
+pub fn find_broken_links(catalog: &Catalog, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
+    let mut check = LinkCheck::new(system, root, catalog.files());
+    let mut found = Vec::new();
+    catalog.each_text(&mut |text| found.extend(check.check(text)));
+    found
 }
 
 /// Looks for broken links in the texts of one project.

@@ -14,8 +14,8 @@ use brief_syntax::{Diagnostic, Root, Span, rules};
 
 use super::TextDemands;
 use super::meetings::Meetings;
-use crate::estimate_tokens;
-use crate::repetition::common;
+use brief_engine::estimate_tokens;
+use brief_engine::repetition::common;
 
 /// The number of words from which on a passage counts.
 const FEWEST_WORDS: usize = 8;

@@ -5,8 +5,8 @@ use std::path::Path;
 use brief_dialects::{LeftOut, Name, Reason, native};
 use brief_syntax::{Diagnostic, rules};
 
-use super::{CoverageGap, Survey, SurveyedItem};
 use crate::lint::is_dead_pattern;
+use brief_engine::survey::{CoverageGap, Survey, SurveyedItem};
 
 /// The cost from which an item for nearly every file is a finding, unless a user says otherwise.
 pub const HEAVY: usize = 500;
@@ -43,7 +43,7 @@ pub struct Coverage<'s> {
 
 impl<'s> Coverage<'s> {
     /// Looks at the directory `part` of a project, `/`-separated below the root. `checked` is the result of
-    /// [`crate::Catalog::check`]. An item that costs more than `heavy` tokens costs much.
+    /// [`brief_engine::Catalog::check`]. An item that costs more than `heavy` tokens costs much.
     pub fn of(
         checked: &[Diagnostic],
         root: &Path,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
+use brief_checks::lint::{Findings, Lint};
 use brief_engine::Project;
-use brief_engine::lint::Findings;
 use brief_system::MemorySystem;
 
 /// Files with findings that depend on what lies elsewhere in the project, or on where they lie themselves.
@@ -69,7 +69,7 @@ fn noise(seed: u64) -> Vec<u8> {
 
 fn lint(system: &MemorySystem, started: &str, path: &str) -> Findings {
     let project = Project::open(system, Path::new("/p").join(started)).expect("it is there");
-    project.lint(Path::new(path)).expect("it is there").pedantic().check()
+    Lint::new(&project, Path::new(path)).expect("it is there").pedantic().check()
 }
 
 /// Returns what a user reads of each finding.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::{Diagnostic, Severity};
+use brief_syntax::{Diagnostic, Severity};
 
 /// Returns a line for each finding. Paths below `root` are relative to it.
 pub fn github(diagnostics: &[Diagnostic], root: &Path) -> String {
@@ -45,7 +45,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Source, Span, rules};
+    use brief_syntax::{Source, Span, rules};
 
     /// Nothing in a file's name or in a message ends the command or begins another.
     #[test]

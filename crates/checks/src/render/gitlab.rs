@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::{Diagnostic, Severity};
+use brief_syntax::{Diagnostic, Severity};
 use brief_system::hash::hexadecimal;
 
 /// Returns an entry for each finding. Paths below `root` are relative to it.
@@ -49,7 +49,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Source, Span, rules};
+    use brief_syntax::{Source, Span, rules};
 
     fn report(text: &str) -> Vec<Value> {
         let source = Arc::new(Source::new("/p/a.md", text));

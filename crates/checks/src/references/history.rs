@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::ProjectFiles;
+use brief_engine::{Catalog, PlaceReport, place_below};
 use brief_syntax::Root;
 use brief_system::System;
 use brief_system::paths::{cleaned_below, relative_path, slashed};
@@ -14,10 +15,9 @@ use serde::{Serialize, Serializer};
 use super::manifests::Manifests;
 use super::{DefiningLine, Likelihood, ReferenceCheck, ReferenceKind, StaleReference, Trace};
 use crate::audience::Audience;
-use crate::briefing::{PlaceReport, place_below};
-use crate::catalog::Catalog;
-use crate::links::LinkedPath;
+use crate::links::{LinkedPath, find_broken_links};
 use crate::suppression;
+use crate::texts::each_prose;
 
 /// A change that removed something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -60,78 +60,76 @@ pub trait ProjectHistory {
     fn file_before(&self, commit: &str, file: &str) -> Option<String>;
 }
 
-impl Catalog {
-    /// Returns what the texts of the project name and the project does not have, the likeliest first. With a
-    /// history, the change that removed it is known, and what history alone can show is found.
-    pub fn stale_references(
-        &self,
-        system: &dyn System,
-        root: &Root,
-        history: Option<&dyn ProjectHistory>,
-    ) -> Vec<StaleReference> {
-        let Some(files) = self.files() else { return Vec::new() };
-        let mut check = ReferenceCheck::new(system, root, files);
-        let mut found = Vec::new();
-        self.each_prose(system, &mut |text| found.extend(check.check(text)));
-        let mut found = self.trace_references(system, root, &check, found, history);
-        found.retain(|found| !suppression::is_taken_back(&found.diagnostic()));
-        found
-    }
+/// Returns what the texts of the project name and the project does not have, the likeliest first. With a
+/// history, the change that removed it is known, and what history alone can show is found.
+pub fn find_stale_references(
+    catalog: &Catalog,
+    system: &dyn System,
+    root: &Root,
+    history: Option<&dyn ProjectHistory>,
+) -> Vec<StaleReference> {
+    let Some(files) = catalog.files() else { return Vec::new() };
+    let mut check = ReferenceCheck::new(system, root, files);
+    let mut found = Vec::new();
+    each_prose(catalog, system, &mut |text| found.extend(check.check(text)));
+    let mut found = trace_references(catalog, system, root, &check, found, history);
+    found.retain(|found| !suppression::is_taken_back(&found.diagnostic()));
+    found
+}
 
-    /// Adds links that lead nowhere to what texts name, and what history tells of all of it. Returns the likeliest first.
-    pub(crate) fn trace_references(
-        &self,
-        system: &dyn System,
-        root: &Root,
-        check: &ReferenceCheck<'_>,
-        mut found: Vec<StaleReference>,
-        history: Option<&dyn ProjectHistory>,
-    ) -> Vec<StaleReference> {
-        let Some(files) = self.files() else { return found };
-        let links = self.broken_links(system, root);
-        let mut audiences = HashMap::new();
-        if !links.is_empty() {
-            self.each_text(&mut |text| {
-                audiences.insert(text.source.path(), Audience::of(&text, root.path(), files));
-            });
-        }
-        for link in links {
-            let written = link.source.slice(link.span).to_owned();
-            let audience = audiences.get(link.path()).copied().unwrap_or(Audience::Readers);
-            let (paths, ceiling) = places(root, link.path(), &written, audience);
-            found.push(StaleReference {
-                trace: Trace { paths, ..Trace::new(ceiling) },
-                source: Arc::clone(&link.source),
-                span: link.span,
-                kind: ReferenceKind::Link,
-                written,
-                message: link.message,
-                help: link.help.unwrap_or_default(),
-                likelihood: Likelihood::Likely,
-                replacement: None,
-                removal: None,
-                rule: link.rule,
-            });
-        }
-        if let Some(history) = history.filter(|_| !found.is_empty()) {
-            let is_there = |path: &str| system.resolve(&root.path().join(path)).is_ok();
-            Tracing { manifests: &check.manifests, root, history, is_there: &is_there }
-                .trace(&mut found);
-            drop_foreign_paths(&mut found, root, files);
-        }
-        found.retain(|found| !found.trace.is_needed || found.removal.is_some());
-        if self.is_no_project() {
-            // What was not read may have it.
-            found.retain(|found| found.kind == ReferenceKind::Link);
-        }
-        found.sort_by(|left, right| {
-            let key = |found: &StaleReference| {
-                (found.likelihood, found.kind, found.source.path().to_owned(), found.span)
-            };
-            key(left).cmp(&key(right))
+/// Adds links that lead nowhere to what texts name, and what history tells of all of it. Returns the likeliest first.
+pub(crate) fn trace_references(
+    catalog: &Catalog,
+    system: &dyn System,
+    root: &Root,
+    check: &ReferenceCheck<'_>,
+    mut found: Vec<StaleReference>,
+    history: Option<&dyn ProjectHistory>,
+) -> Vec<StaleReference> {
+    let Some(files) = catalog.files() else { return found };
+    let links = find_broken_links(catalog, system, root);
+    let mut audiences = HashMap::new();
+    if !links.is_empty() {
+        catalog.each_text(&mut |text| {
+            audiences.insert(text.source.path(), Audience::of(&text, root.path(), files));
         });
-        found
     }
+    for link in links {
+        let written = link.source.slice(link.span).to_owned();
+        let audience = audiences.get(link.path()).copied().unwrap_or(Audience::Readers);
+        let (paths, ceiling) = places(root, link.path(), &written, audience);
+        found.push(StaleReference {
+            trace: Trace { paths, ..Trace::new(ceiling) },
+            source: Arc::clone(&link.source),
+            span: link.span,
+            kind: ReferenceKind::Link,
+            written,
+            message: link.message,
+            help: link.help.unwrap_or_default(),
+            likelihood: Likelihood::Likely,
+            replacement: None,
+            removal: None,
+            rule: link.rule,
+        });
+    }
+    if let Some(history) = history.filter(|_| !found.is_empty()) {
+        let is_there = |path: &str| system.resolve(&root.path().join(path)).is_ok();
+        Tracing { manifests: &check.manifests, root, history, is_there: &is_there }
+            .trace(&mut found);
+        drop_foreign_paths(&mut found, root, files);
+    }
+    found.retain(|found| !found.trace.is_needed || found.removal.is_some());
+    if catalog.is_no_project() {
+        // What was not read may have it.
+        found.retain(|found| found.kind == ReferenceKind::Link);
+    }
+    found.sort_by(|left, right| {
+        let key = |found: &StaleReference| {
+            (found.likelihood, found.kind, found.source.path().to_owned(), found.span)
+        };
+        key(left).cmp(&key(right))
+    });
+    found
 }
 
 /// The number of paths of one text that the project never had, so that the text is about another project.

@@ -7,7 +7,7 @@ use brief_dialects::{Moment, State};
 use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, Root, Span, rules};
 
-use crate::catalog::Catalog;
+use brief_engine::Catalog;
 
 /// Reports skills whose descriptions tell an agent nothing, or the same as another's.
 pub(super) fn check(catalog: &Catalog, root: &Root) -> Vec<Diagnostic> {

@@ -16,8 +16,8 @@ use brief_system::System;
 
 use super::TextDemands;
 use crate::audience::skill_directory;
-use crate::catalog::Catalog;
 use crate::references::has_extension;
+use brief_engine::Catalog;
 
 /// The number of a text among those that are active for some file.
 type TextNumber = usize;
@@ -172,7 +172,7 @@ impl<'c> Meetings<'c> {
                 for item in items.filter(|item| item.state == State::Active) {
                     let Some(number) = self.number(item.path, item.line) else { continue };
                     // Entries of our own formats come by the hook alone, and to every client.
-                    if crate::survey::FOR_EVERYBODY.contains(&item.dialect) {
+                    if brief_engine::survey::FOR_EVERYBODY.contains(&item.dialect) {
                         view.loaded.insert(number);
                     }
                     view.seen.insert(number);

@@ -14,8 +14,8 @@ use brief_syntax::{Diagnostic, Root, Source, Span, limits, rules};
 use brief_system::System;
 use brief_system::paths::slashed;
 
-use crate::catalog::Catalog;
 use crate::references::has_extension;
+use brief_engine::Catalog;
 
 /// The number of files that a message names.
 const NAMED: usize = 3;

@@ -9,9 +9,10 @@ use brief_syntax::text::counted;
 use brief_syntax::{Diagnostic, Severity, Source, Span, rules};
 
 use super::parts::is_dead_pattern;
-use crate::catalog::Catalog;
-use crate::survey::{Coverage, CoverageGap, HEAVY, Survey};
-use crate::tokens::Counter;
+use crate::coverage::{Coverage, HEAVY};
+use brief_engine::Catalog;
+use brief_engine::survey::{CoverageGap, Survey};
+use brief_engine::tokens::Counter;
 
 /// The findings about reach that are reported on request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -24,8 +24,9 @@ use self::grammar::{Demand, Topic, demands, read_command_demand};
 use self::meetings::{HeaviestBriefing, Meeting, Meetings};
 use self::repeated::PassagePrint;
 use crate::audience::Audience;
-use crate::catalog::{Catalog, ReadText};
+use crate::texts::ReadText;
 use crate::words::words;
+use brief_engine::Catalog;
 
 /// The number of instructions in one briefing from which on models leave some out.
 const MOST_INSTRUCTIONS: usize = 150;

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use brief_checks::links::find_broken_links;
 use brief_engine::{Catalog, CatalogScope, Dialects, Root, Strangers, Target, TargetKind};
 use brief_syntax::walk::Ignored;
 use brief_system::MemorySystem;
@@ -17,7 +18,7 @@ fn broken(system: &MemorySystem) -> Vec<String> {
         strangers: Strangers::LeftOut,
     };
     let catalog = Catalog::whole(system, &root, scope);
-    let found = catalog.broken_links(system, &root);
+    let found = find_broken_links(&catalog, system, &root);
     let shown = found.iter().map(|found| {
         let path = found.path().strip_prefix("/p").unwrap().display();
         let help = found.help.as_deref().unwrap_or_default();

@@ -18,7 +18,7 @@ use super::{
     versions,
 };
 use crate::audience::Audience;
-use crate::catalog::ReadText;
+use crate::texts::ReadText;
 
 /// The number of paths of one text that begin in one other directory and are surely meant to.
 const MOVED_TOGETHER: usize = 3;

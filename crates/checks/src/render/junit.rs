@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::text::visible;
-use crate::{Diagnostic, Severity};
+use brief_syntax::text::visible;
+use brief_syntax::{Diagnostic, Severity};
 
 /// Returns a test suite for each file with findings, each a failed test; without findings, one test that passed. Notes are
 /// left out, because a test has failed or it has not.
@@ -77,7 +77,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Source, Span, rules};
+    use brief_syntax::{Source, Span, rules};
 
     /// Nothing in a name or a message ends an attribute or an element, and no character is one that XML forbids.
     #[test]

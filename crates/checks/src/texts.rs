@@ -1,0 +1,81 @@
+//! The texts of a project, each passed to all checks that read sentences.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_dialects::GuidanceText;
+use brief_engine::Catalog;
+use brief_syntax::markdown::Prose;
+use brief_syntax::walk::IgnoreFiles;
+use brief_syntax::{Diagnostic, Root, Source};
+use brief_system::System;
+
+use crate::audience::Audience;
+use crate::references::{ProjectHistory, ReferenceCheck, StaleReference, trace_references};
+use crate::statements::ProjectDemands;
+
+/// A text of the project, read.
+pub(crate) struct ReadText<'t> {
+    pub(crate) text: GuidanceText<'t>,
+    /// Its file, with links followed.
+    pub(crate) real: &'t Path,
+    pub(crate) prose: Prose,
+}
+
+/// Passes each text of the project to `tell`, with its sentences.
+pub(crate) fn each_prose(
+    catalog: &Catalog,
+    system: &dyn System,
+    tell: &mut dyn FnMut(&ReadText<'_>),
+) {
+    // One file may hold many texts.
+    let mut last: Option<(Arc<Source>, PathBuf)> = None;
+    catalog.each_text(&mut |text| {
+        let (_, real) = match last.take() {
+            Some(known) if Arc::ptr_eq(&known.0, text.source) => last.insert(known),
+            _ => {
+                let path = text.source.path();
+                let real = system.resolve(path).map(|real| real.path);
+                let real = real.unwrap_or_else(|_| path.to_owned());
+                last.insert((Arc::clone(text.source), real))
+            }
+        };
+        let prose = Prose::of(text.body());
+        tell(&ReadText { text, real, prose });
+    });
+}
+
+/// Returns the problems of files that configure clients: settings, hooks, MCP servers, plugins.
+pub(crate) fn check_client_files(
+    catalog: &Catalog,
+    system: &dyn System,
+    root: &Root,
+) -> Vec<Diagnostic> {
+    let ignored = IgnoreFiles::new(system, root);
+    // What version control ignores is made by a build, and may be there for others.
+    let is_there = |path: &Path| {
+        let below = || path.strip_prefix(root.path()).ok();
+        system.resolve(path).is_ok() || below().is_some_and(|below| ignored.is_ignored(below))
+    };
+    catalog.check_client_files(&is_there)
+}
+
+/// Returns the problems of what the texts of the project say against each other, and what they name that it does not
+/// have; for a catalog that was read with [`Catalog::whole`].
+pub(crate) fn check_texts(
+    catalog: &Catalog,
+    system: &dyn System,
+    root: &Root,
+    history: Option<&dyn ProjectHistory>,
+) -> (Vec<Diagnostic>, Vec<StaleReference>) {
+    let Some(files) = catalog.files() else { return (Vec::new(), Vec::new()) };
+    let mut references = ReferenceCheck::new(system, root, files);
+    let mut texts = ProjectDemands::default();
+    let mut found = Vec::new();
+    each_prose(catalog, system, &mut |text| {
+        found.extend(references.check(text));
+        texts.take(text, Audience::of(&text.text, root.path(), files));
+    });
+    let found = trace_references(catalog, system, root, &references, found, history);
+    (texts.check(catalog, system, root), found)
+}
