@@ -21,6 +21,8 @@ pub struct HookProfile {
     pub hold: List<AnswerField>,
     /// The key of a text that only the user sees.
     pub notice: Option<Text>,
+    /// The environment variable of a hook that names the directory where the client was started.
+    pub started: Option<Text>,
     /// The longest text that reaches the model whole.
     pub limit: Option<TextLimit>,
     /// The names of events.

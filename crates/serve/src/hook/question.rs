@@ -8,6 +8,7 @@ use brief_engine::{
     Action, Briefing, MomentTool, Occasion, Project, ReasonKind, Root, Strangers, System, Target,
     TargetKind, Timing, hosted, structured, tasks::Selectors,
 };
+use brief_profiles::BUILTIN;
 use brief_syntax::limits;
 
 use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
@@ -220,7 +221,10 @@ fn touches<'t>(
 fn started(system: &dyn System, cwd: &Path) -> Result<Root, HookError> {
     let root = Root::open(system, cwd)
         .map_err(|source| HookError::Root { path: cwd.to_owned(), source })?;
-    let started = system.env("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    // A client that runs the hooks of another one also sets its variable.
+    let hooks = BUILTIN.clients.iter().filter_map(|client| client.hook.as_ref());
+    let mut named = hooks.filter_map(|hook| system.env(hook.started.as_ref()?));
+    let started = named.next().map(PathBuf::from);
     match started.and_then(|started| Root::open(system, &started).ok()) {
         Some(started) if root.path().starts_with(started.path()) => Ok(started),
         _ => Ok(root),
