@@ -248,7 +248,7 @@ pub(crate) fn lock(bytes: &[u8]) {
         let again = Lock::parse(&written).unwrap_or_else(|error| panic!("{error:?}\n{written}"));
         assert_eq!(again.to_text(), written);
     }
-    let _ = portable::locked_contents(&text(bytes));
+    let _ = brief_dialects::locked::locked_contents(&text(bytes));
 }
 
 pub(crate) fn manifest(bytes: &[u8]) {

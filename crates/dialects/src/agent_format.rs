@@ -11,10 +11,10 @@ use brief_syntax::markdown::Outline;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Source, Span, rules};
 
-use super::model::AgentName;
+use crate::agents::AgentName;
 
 /// The name of a portable agent's entry file.
-pub(super) const PORTABLE_NAME: &str = "AGENT.md";
+pub(crate) const PORTABLE_NAME: &str = "AGENT.md";
 
 /// Fields that only agent files have. A title, a status or rules occur in any format, so these
 /// fields decide only without evidence for another format.
@@ -53,7 +53,7 @@ const COPILOTS: [&str; 15] = [
 
 /// The format of a file with an agent file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AgentFormat {
+pub(crate) enum AgentFormat {
     /// An agent file, which `brief agent` runs.
     AgentFile,
     /// A custom agent of GitHub Copilot.
@@ -64,7 +64,7 @@ pub enum AgentFormat {
 
 /// Determines the format of a file by its content; its name decides only where the content is
 /// ambiguous.
-pub fn format_of(source: &Arc<Source>) -> AgentFormat {
+pub(crate) fn format_of(source: &Arc<Source>) -> AgentFormat {
     let front = FrontMatter::read(source);
     let fields = fields(&front);
     let has = |names: &[&str]| fields.iter().any(|field| names.contains(&field.as_str()));
@@ -94,7 +94,7 @@ pub fn format_of(source: &Arc<Source>) -> AgentFormat {
 }
 
 /// Reports a file of another format that a user named as an agent file; `None` in doubt.
-pub(super) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
+pub(crate) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
     let report = |message: &str, help: &str| {
         let diagnostic = Diagnostic::new(
             rules::agent_file::OTHER_FORMAT,

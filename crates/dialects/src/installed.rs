@@ -10,11 +10,10 @@ use std::path::{Path, PathBuf};
 
 use brief_profiles::{BUILTIN, Client, ItemOutput, Text};
 
-use super::CLIENTS;
-use super::locked::{LockProblem, LockedContents, LockedFiles, locked_contents};
-use super::model::{ItemId, ItemKind};
 use crate::dependencies::LockedDependency;
+use crate::locked::{LockProblem, LockedContents, LockedFiles, locked_contents};
 use crate::native;
+use crate::portable::{CLIENTS, ItemId, ItemKind};
 
 /// The name of the lock.
 pub(crate) const LOCK_NAME: &str = "brief.lock";

@@ -5,13 +5,16 @@
 //! ([`Dialect::reader`]). It then answers questions from memory ([`DialectGuidance::resolve`]). The types
 //! that all dialects share are in [`moment`] and [`answer`].
 
+mod agent_format;
 pub mod agents;
 pub mod answer;
 pub mod dependencies;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hosted;
+pub mod installed;
 pub mod json;
+pub mod locked;
 pub mod mcp;
 pub mod moment;
 mod name_index;
@@ -73,6 +76,70 @@ pub fn old_dialect_name(name: &str) -> Option<&'static str> {
     OLD_NAMES.iter().find(|(_, new)| *new == name).map(|(old, _)| *old)
 }
 
+/// Returns the part that the format with this name has in what locks record.
+pub fn lock_role(dialect: &str) -> LockRole {
+    let found = DIALECTS.iter().find(|known| known.name() == dialect);
+    found.map_or(LockRole::None, |found| found.lock_role())
+}
+
+/// Returns whether the items of the format with this name are for everybody, whatever a client loads by itself.
+pub fn is_for_everybody(dialect: &str) -> bool {
+    DIALECTS.iter().any(|known| known.name() == dialect && known.is_for_everybody())
+}
+
+/// Returns whether a path below the root of a package is a file of a format that packages ship.
+fn is_shipped(below: &str) -> bool {
+    DIALECTS.iter().any(|dialect| dialect.is_shipped(below))
+}
+
+/// Describes a file that a package ships, by its path below the package's root.
+fn describe(below: &str, source: &Arc<Source>) -> Option<TextDescription> {
+    DIALECTS.iter().find_map(|dialect| dialect.describe(below, source))
+}
+
+/// Returns why a client does not load a rule of its own at once; `None` if it does, and for a file of no client.
+/// `below` is the path in the project.
+fn limit_of_rule(below: &str, source: &Arc<Source>) -> Option<&'static str> {
+    DIALECTS.iter().find_map(|dialect| dialect.limit_of_rule(below, source))
+}
+
+/// The part that a format has in what locks record: installed items and chosen packages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockRole {
+    /// None.
+    None,
+    /// Its locks name the files of installed items.
+    Names,
+    /// Its files may be those of installed items.
+    Holds,
+    /// It reads the packages that locks record.
+    Packages,
+}
+
+/// A question about packages: those that locks record, each lock with its directory, and those that the user has
+/// chosen, seen from a directory.
+pub struct PackageQuestion<'q, 'l> {
+    /// The root of the project.
+    pub root: &'q Path,
+    /// The directory that packages are seen from.
+    pub directory: &'q Path,
+    /// The packages that locks record.
+    pub recorded: &'q mut dyn Iterator<Item = (&'l Path, &'l dependencies::LockedDependency)>,
+    /// The choice of the user.
+    pub choice: &'q dependencies::DependencyChoice,
+}
+
+/// The description of a text that a package ships.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TextDescription {
+    /// True if the text says of itself that it is not to be used.
+    pub is_disabled: bool,
+    /// The offset of the text after the front matter.
+    pub body_start: usize,
+    /// The description; empty without one.
+    pub description: String,
+}
+
 /// A format of guidance files.
 pub trait Dialect: Sync {
     /// Returns the name that users type and read, such as `agents-yaml`.
@@ -83,6 +150,40 @@ pub trait Dialect: Sync {
 
     /// Returns the plural noun for its files in messages, such as `AGENTS.yaml files`.
     fn noun(&self) -> &'static str;
+
+    /// Returns the part that the format has in what locks record.
+    fn lock_role(&self) -> LockRole {
+        LockRole::None
+    }
+
+    /// Returns whether its items are for everybody, whatever a client loads by itself.
+    fn is_for_everybody(&self) -> bool {
+        false
+    }
+
+    /// Returns whether packages may ship a file of this format at a path below their root.
+    fn is_shipped(&self, _below: &str) -> bool {
+        false
+    }
+
+    /// Describes a file of this format that a package ships; `None` for other files.
+    fn describe(&self, _below: &str, _source: &Arc<Source>) -> Option<TextDescription> {
+        None
+    }
+
+    /// Returns why a client does not load a rule of its own at once; `None` if it does, and for other files.
+    fn limit_of_rule(&self, _below: &str, _source: &Arc<Source>) -> Option<&'static str> {
+        None
+    }
+
+    /// Reads the guidance of packages; `None` if there is none, and for a format that packages have no part in.
+    fn read_packages(
+        &self,
+        _system: &dyn System,
+        _asked: PackageQuestion<'_, '_>,
+    ) -> Option<Box<dyn DialectGuidance>> {
+        None
+    }
 
     /// Starts reading the directories on the way to a path; `None` for a dialect that finds its
     /// files itself ([`Dialect::ask`]).
@@ -189,7 +290,7 @@ pub trait DialectGuidance {
 
     /// Returns the files of other dialects that are installed items of this one, so that an answer
     /// can name them.
-    fn installed(&self) -> Option<&portable::Installed> {
+    fn installed(&self) -> Option<&installed::Installed> {
         None
     }
 

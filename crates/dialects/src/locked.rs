@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use toml_edit::de::Deserializer;
 use toml_edit::{Document, Item};
 
-use super::model::ItemKind;
 use crate::dependencies::{Ecosystem, LockedDependency, PackageId};
+use crate::portable::ItemKind;
 
 /// The version of new locks. From this version on, every item has a list of capabilities.
 pub const LOCK_VERSION: i64 = 2;

@@ -207,9 +207,13 @@ pub fn is_in_dependency(slashed: &str) -> bool {
     slashed.split('/').rev().skip(1).any(|name| is_for_dependencies(OsStr::new(name)))
 }
 
+/// Directories that tools fill with the code of dependencies.
+pub(crate) const DEPENDENCIES: [&str; 5] =
+    ["node_modules", "bower_components", "site-packages", ".venv", "vendor"];
+
 /// Returns whether tools fill a directory of this name with the code of dependencies.
 fn is_for_dependencies(name: &OsStr) -> bool {
-    hosted::DEPENDENCIES.iter().any(|known| name == *known)
+    DEPENDENCIES.iter().any(|known| name == *known)
 }
 
 /// The treatment of guidance in the code of dependencies.

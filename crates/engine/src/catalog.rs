@@ -8,11 +8,12 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::dependencies::{DependencyChoice, PackageGuidance};
+use brief_dialects::dependencies::DependencyChoice;
+use brief_dialects::installed::Installed;
 use brief_dialects::{
-    Candidate, DIALECTS, Dialect, DialectGuidance, Dialects, GuidanceText, ItemReach, MatchRecord,
-    Moment, Mounted, ProjectFiles, Reader, Reason, Resolution, Strangers, dependencies,
-    is_in_dependency, portable,
+    Candidate, DIALECTS, Dialect, DialectGuidance, Dialects, GuidanceText, ItemReach, LockRole,
+    MatchRecord, Moment, Mounted, PackageQuestion, ProjectFiles, Reader, Reason, Resolution,
+    Strangers, is_in_dependency, lock_role,
 };
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{
@@ -61,11 +62,15 @@ fn chosen(dialects: &Dialects) -> impl Iterator<Item = (usize, &'static dyn Dial
     DIALECTS.iter().copied().enumerate().filter(move |(_, dialect)| match dialects {
         Dialects::All => true,
         Dialects::Only(names) => {
+            let is_any =
+                |roles: &[LockRole]| names.iter().any(|name| roles.contains(&lock_role(name)));
             names.contains(&dialect.name())
-                || names.contains(&portable::NAME) && installed::is_holder(dialect.name())
-                // Its locks tell which of the files are not the dialect's own.
-                || dialect.name() == portable::NAME
-                    && names.iter().any(|name| installed::is_holder(name) || *name == dependencies::NAME)
+                || match dialect.lock_role() {
+                    LockRole::Holds => is_any(&[LockRole::Names]),
+                    // Its locks tell which of the files are not the dialect's own.
+                    LockRole::Names => is_any(&[LockRole::Holds, LockRole::Packages]),
+                    LockRole::Packages | LockRole::None => false,
+                }
         }
         Dialects::Except(names) => !names.contains(&dialect.name()),
     })
@@ -74,9 +79,7 @@ fn chosen(dialects: &Dialects) -> impl Iterator<Item = (usize, &'static dyn Dial
 /// Returns the names to keep, when more is read.
 fn kept(dialects: &Dialects) -> Option<Vec<&'static str>> {
     let Dialects::Only(names) = dialects else { return None };
-    let is_wider = |name: &&str| {
-        [portable::NAME, dependencies::NAME].contains(name) || installed::is_holder(name)
-    };
+    let is_wider = |name: &&str| lock_role(name) != LockRole::None;
     names.iter().any(is_wider).then(|| names.clone())
 }
 
@@ -157,7 +160,7 @@ impl Catalog {
     /// Adds the packages that the user asks for to a catalog that was read with [`Catalog::whole`].
     pub(crate) fn add_packages(&mut self, system: &dyn System, moment: &Moment) {
         // The packages that locks record are read again with the others.
-        self.guidance.retain(|(rank, _)| DIALECTS[*rank].name() != dependencies::NAME);
+        self.guidance.retain(|(rank, _)| DIALECTS[*rank].lock_role() != LockRole::Packages);
         self.guidance.extend(packages(system, &moment.root, moment, &self.guidance));
     }
 
@@ -228,7 +231,7 @@ impl Catalog {
         self.gaps.iter().any(|gap| gap.rule == rules::project::NO_PROJECT)
     }
 
-    fn installed(&self) -> Vec<&portable::Installed> {
+    fn installed(&self) -> Vec<&Installed> {
         let installed = self.all().filter_map(DialectGuidance::installed);
         installed.filter(|installed| !installed.is_empty()).collect()
     }
@@ -383,17 +386,17 @@ fn packages(
     read: &[RankedGuidance],
 ) -> Option<RankedGuidance> {
     let mut chosen = chosen(&moment.dialects);
-    let (rank, _) = chosen.find(|(_, dialect)| dialect.name() == dependencies::NAME)?;
+    let (rank, dialect) = chosen.find(|(_, dialect)| dialect.lock_role() == LockRole::Packages)?;
     let installed = read.iter().filter_map(|(_, guidance)| guidance.installed());
-    let mut recorded = installed.flat_map(portable::Installed::dependencies).peekable();
+    let mut recorded = installed.flat_map(Installed::dependencies).peekable();
     if moment.dependencies == DependencyChoice::Recorded && recorded.peek().is_none() {
         return None;
     }
     let target = moment.located().map(Target::directories).unwrap_or_default();
     let directory = root.path().join(target.iter().collect::<PathBuf>());
     let (root, choice) = (root.path(), &moment.dependencies);
-    let read = PackageGuidance::read(system, root, &directory, recorded, choice)?;
-    Some((rank, Box::new(read)))
+    let asked = PackageQuestion { root, directory: &directory, recorded: &mut recorded, choice };
+    Some((rank, dialect.read_packages(system, asked)?))
 }
 
 /// A reader with the place of its dialect.

@@ -7,12 +7,15 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use brief_dialects::portable::{self, Installed, InstalledPiece, ItemKind};
-use brief_dialects::{LoadedPart, Moment, Name, Reason, Resolution, native, tasks};
+use brief_dialects::installed::{Installed, InstalledPiece};
+use brief_dialects::portable::{self, ItemKind};
+use brief_dialects::{LoadedPart, LockRole, Moment, Name, Reason, Resolution, lock_role, tasks};
 use brief_profiles::{BUILTIN, Client};
 
-/// The dialects whose files can be installed ones.
-const HOLDERS: [&str; 2] = [native::NAME, tasks::NAME];
+/// Returns whether files of a dialect can be installed ones.
+fn is_holder(dialect: &str) -> bool {
+    lock_role(dialect) == LockRole::Holds
+}
 
 /// The name of an installed file in an answer: dialect, kind and name.
 pub(crate) type Label<'c> = (&'static str, &'static str, Name<'c>);
@@ -38,7 +41,7 @@ impl<'c> Variants<'c> {
         // A copy that gave way to another one of the same text is not there to be chosen.
         let left_out = answer.left_out.iter().filter(|left_out| !is_repeated(&left_out.reason));
         let left_out = left_out.map(|left_out| (left_out.dialect, left_out.path));
-        let found = items.chain(left_out).filter(|(dialect, _)| HOLDERS.contains(dialect));
+        let found = items.chain(left_out).filter(|(dialect, _)| is_holder(dialect));
         let listed: Vec<&Path> = found.map(|(_, path)| path).collect();
         let found: HashSet<&Path> = listed.iter().copied().collect();
         for path in listed {
@@ -67,7 +70,7 @@ impl<'c> Variants<'c> {
         dialect: &str,
         path: &Path,
     ) -> Option<(Label<'c>, Option<Reason<'c>>)> {
-        if !HOLDERS.contains(&dialect) {
+        if !is_holder(dialect) {
             return None;
         }
         let (key, InstalledPiece { item, copy, .. }) = self.piece(path)?;
@@ -126,9 +129,4 @@ pub(crate) fn rename<'c>(
 
 fn is_repeated(reason: &Reason<'_>) -> bool {
     matches!(reason, Reason::SameText { .. } | Reason::SameTextLoaded { .. })
-}
-
-/// Returns whether a dialect must be read for the sake of installed items.
-pub(crate) fn is_holder(dialect: &str) -> bool {
-    HOLDERS.contains(&dialect)
 }

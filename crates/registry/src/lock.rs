@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use brief_dialects::dependencies::LockedDependency;
+use brief_dialects::locked::{DependencyText, LOCK_VERSION, LockProblem, read_lock};
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{
-    DependencyText, ItemId, ItemKind, LOCK_VERSION, LockProblem, read_lock,
-};
+use brief_dialects::portable::{ItemId, ItemKind};
 use brief_safety::policy::Signer;
 use serde::Deserialize;
 

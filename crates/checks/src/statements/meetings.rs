@@ -172,7 +172,7 @@ impl<'c> Meetings<'c> {
                 for item in items.filter(|item| item.state == State::Active) {
                     let Some(number) = self.number(item.path, item.line) else { continue };
                     // Entries of our own formats come by the hook alone, and to every client.
-                    if brief_engine::survey::FOR_EVERYBODY.contains(&item.dialect) {
+                    if brief_dialects::is_for_everybody(item.dialect) {
                         view.loaded.insert(number);
                     }
                     view.seen.insert(number);

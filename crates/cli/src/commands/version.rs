@@ -1,7 +1,7 @@
 //! `brief version`
 
 use brief_dialects::DIALECTS;
-use brief_dialects::portable::LOCK_VERSION;
+use brief_dialects::locked::LOCK_VERSION;
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;

@@ -90,6 +90,75 @@ fn dependencies_point_down() {
     }
 }
 
+/// The formats: the folders of `dialects`.
+fn formats() -> Vec<String> {
+    let mut formats = Vec::new();
+    for entry in fs::read_dir(workspace().join("crates/dialects/src")).unwrap() {
+        let entry = entry.unwrap();
+        if entry.path().is_dir() {
+            formats.push(entry.file_name().into_string().unwrap());
+        }
+    }
+    assert!(formats.len() >= 7, "{formats:?}");
+    formats
+}
+
+/// Returns the modules of its own crate that a file names: each first name after `crate::`, also in braces.
+fn named_modules(text: &str) -> Vec<&str> {
+    let is_name = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let first = |path: &str| path.find(|sign| !is_name(sign)).unwrap_or(path.len());
+    let mut named = Vec::new();
+    for rest in text.split("crate::").skip(1) {
+        let Some(tree) = rest.strip_prefix('{') else {
+            named.push(&rest[..first(rest)]);
+            continue;
+        };
+        let (mut depth, mut is_start) = (0_usize, true);
+        for (at, sign) in tree.char_indices() {
+            match sign {
+                '}' if depth == 0 => break,
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 0 => is_start = true,
+                _ if is_start && is_name(sign) => {
+                    named.push(&tree[at..at + first(&tree[at..])]);
+                    is_start = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    named
+}
+
+/// Design: "no format knows about another"; what several formats share lies beside their folders.
+#[test]
+fn no_format_knows_another() {
+    let formats = formats();
+    for format in &formats {
+        let mut files = Vec::new();
+        sources(&workspace().join("crates/dialects/src").join(format), &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            for named in named_modules(&text) {
+                let is_other = named != format && formats.iter().any(|other| other == named);
+                assert!(!is_other, "{} names `{named}`", file.display());
+            }
+        }
+    }
+    assert_eq!(named_modules("use crate::{a::{b, c}, d}; crate::e::f"), ["a", "d", "e"]);
+}
+
+/// Design: the catalog reads every format in one way, and knows none by name.
+#[test]
+fn the_catalog_knows_no_format_by_name() {
+    let catalog = workspace().join("crates/engine/src/catalog.rs");
+    let text = fs::read_to_string(catalog).unwrap();
+    for format in formats() {
+        assert!(!text.contains(&format!("{format}::NAME")), "{format}");
+    }
+}
+
 /// R8: no crate has unsafe code of its own, what is linked in is checked by `deny.toml`, no YAML reader follows
 /// includes, and the number of packages has a budget.
 #[test]

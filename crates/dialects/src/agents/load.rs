@@ -14,8 +14,8 @@ use brief_system::{Below, FileKind, System, home_directory};
 use super::commands::{self, CommandBase, Fetched};
 use super::model::{Agent, DIRECTORY, SUFFIX};
 use super::notes::AgentNotes;
-use super::recognize::{self, AgentFormat};
 use super::{check, parse};
+use crate::agent_format::{self, AgentFormat};
 use crate::is_in_dependency;
 
 /// The directories of a home directory that are searched, without subdirectories.
@@ -70,7 +70,7 @@ pub fn load(system: &dyn System, path: &Path, options: &AgentOptions<'_>) -> Loa
     match system.read(&absolute, brief_syntax::limits::FILE_BYTES) {
         Ok(bytes) => {
             let source = Arc::new(Source::from_bytes(absolute, bytes));
-            match recognize::other_format(&source) {
+            match agent_format::other_format(&source) {
                 None => load_text(system, &source, options),
                 Some(other) => {
                     Loaded { path: source.path().to_owned(), agent: None, diagnostics: vec![other] }
@@ -246,7 +246,7 @@ fn in_listed(visit: &Visit<'_>) -> Vec<Loaded> {
         match visit.read(name) {
             Ok(bytes) => {
                 let source = Arc::new(Source::from_bytes(path, bytes));
-                let is_ours = recognize::format_of(&source) == AgentFormat::AgentFile;
+                let is_ours = agent_format::format_of(&source) == AgentFormat::AgentFile;
                 is_ours.then(|| load_text(visit.system(), &source, &options))
             }
             Err(error) => Some(unreadable(path, &error.to_string())),
@@ -264,10 +264,10 @@ pub fn portable_agents(system: &dyn System, root: &Root) -> Vec<PathBuf> {
         if visit.slashed().rsplit('/').nth(1) != Some(DIRECTORY) {
             return;
         }
-        if let Ok(bytes) = visit.read(recognize::PORTABLE_NAME) {
-            let path = visit.path_of(recognize::PORTABLE_NAME);
+        if let Ok(bytes) = visit.read(agent_format::PORTABLE_NAME) {
+            let path = visit.path_of(agent_format::PORTABLE_NAME);
             let source = Arc::new(Source::from_bytes(path, bytes));
-            if recognize::format_of(&source) == AgentFormat::Portable {
+            if agent_format::format_of(&source) == AgentFormat::Portable {
                 found.push(source.path().to_owned());
             }
         }

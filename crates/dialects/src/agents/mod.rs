@@ -18,7 +18,6 @@ mod load;
 mod model;
 mod notes;
 mod parse;
-mod recognize;
 mod render;
 mod resolve;
 pub mod scaffold;
@@ -38,7 +37,6 @@ pub use model::{
     DIRECTORY, Hint, Recommended, Remote, RemoteState, SUFFIX, Startup, TemplateEngine, TextOrigin,
     ToolCode,
 };
-pub use recognize::{AgentFormat, format_of};
 pub use render::Rendered;
 pub use resolve::{AgentRefusal, Effective, missing_environment, refusals};
 pub use tools::{Evaluated, Scheme, ToolProblem, check_returned, check_tools};

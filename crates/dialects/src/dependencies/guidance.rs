@@ -15,9 +15,8 @@ use super::search::{self, DependencyExtent};
 use super::text::{PackageContent, ShippedText};
 use super::{NAME, SCOPE};
 use crate::answer::{Applied, Level, Name, Reason, Resolution, State};
-use crate::hosted::DEPENDENCIES;
-use crate::moment::Moment;
-use crate::{Dialect, DialectGuidance, Item};
+use crate::moment::{DEPENDENCIES, Moment};
+use crate::{Dialect, DialectGuidance, Item, LockRole, PackageQuestion};
 use brief_safety::capability::{Capability, CapabilityFinding};
 
 /// The dialect of guidance that installed packages ship.
@@ -35,6 +34,18 @@ impl Dialect for Dependencies {
 
     fn noun(&self) -> &'static str {
         "files of chosen packages"
+    }
+
+    fn lock_role(&self) -> LockRole {
+        LockRole::Packages
+    }
+
+    fn read_packages(
+        &self,
+        system: &dyn System,
+        asked: PackageQuestion<'_, '_>,
+    ) -> Option<Box<dyn DialectGuidance>> {
+        Some(Box::new(PackageGuidance::read(system, asked)?))
     }
 }
 
@@ -59,13 +70,8 @@ struct PackageOffer {
 impl PackageGuidance {
     /// Reads the packages that locks record, each lock with its directory, and those that the user has
     /// chosen for one question, seen from `directory`. `None` if there are none.
-    pub fn read<'l>(
-        system: &dyn System,
-        root: &Path,
-        directory: &Path,
-        recorded: impl Iterator<Item = (&'l Path, &'l LockedDependency)>,
-        choice: &DependencyChoice,
-    ) -> Option<PackageGuidance> {
+    pub fn read(system: &dyn System, asked: PackageQuestion<'_, '_>) -> Option<PackageGuidance> {
+        let PackageQuestion { root, directory, recorded, choice } = asked;
         let mut guidance = PackageGuidance::default();
         let mut is_asked = false;
         for (place, locked) in recorded {

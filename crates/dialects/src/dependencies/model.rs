@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use brief_syntax::near_miss::suggestion;
 use serde::Serialize;
 
-use crate::hosted::ContextFormat;
+use crate::is_shipped;
 use brief_safety::sensitive::{self, Leaf};
 
 /// A kind of package, by the registry that it comes from.
@@ -234,9 +234,8 @@ impl ShippedKind {
             _ => match below.strip_prefix(".context/") {
                 Some(inside) => {
                     let is_hidden = inside.split('/').any(|name| name.starts_with('.'));
-                    let name = inside.rsplit('/').next().unwrap_or(inside);
                     let secret = sensitive::find_below(".context", inside, Leaf::File);
-                    if is_hidden || secret.is_some() || ContextFormat::of(name).is_none() {
+                    if is_hidden || secret.is_some() || !is_shipped(below) {
                         return None;
                     }
                     ShippedKind::Context

@@ -12,8 +12,7 @@ use brief_system::hash::{Hasher, sha256};
 use brief_system::{Dir, FileKind, Permission, ReadError, System};
 
 use super::model::{Package, ShippedFile, ShippedKind};
-use crate::hosted::{self, ContextFormat};
-use crate::structured::{self, PatternCache};
+use crate::{TextDescription, describe};
 use brief_safety::capability::{CapabilityFinding, Inventory};
 use brief_safety::sensitive::Leaf;
 use brief_safety::{capability, sensitive};
@@ -156,21 +155,16 @@ fn described(mut text: ShippedText) -> Option<ShippedText> {
             text.name = said("name").unwrap_or_else(|| directory.to_owned());
             text.description = said("description").unwrap_or_default();
         }
-        ShippedKind::Context => {
-            let format = ContextFormat::of(&text.name).unwrap_or(ContextFormat::Text);
-            let (file, _) = hosted::parse(&text.source, format);
-            if file.disabled {
+        ShippedKind::Context | ShippedKind::AgentsYaml => {
+            let described = describe(&text.file.slashed, &text.source).unwrap_or_default();
+            let TextDescription { is_disabled, body_start, description } = described;
+            if is_disabled {
                 return None;
             }
-            text.body_start = file.body_start;
-            text.name = text.file.slashed.rsplit(".context/").next()?.to_owned();
-            text.description = file.description;
-        }
-        ShippedKind::AgentsYaml => {
-            let (parsed, _) = structured::parse(&text.source, "", &mut PatternCache::default());
-            text.description = parsed.context.first().map_or_else(String::new, |entry| {
-                entry.content.trim().lines().next().unwrap_or_default().to_owned()
-            });
+            (text.body_start, text.description) = (body_start, description);
+            if text.file.kind == ShippedKind::Context {
+                text.name = text.file.slashed.rsplit(".context/").next()?.to_owned();
+            }
         }
         ShippedKind::AgentsMd | ShippedKind::LlmsTxt => {
             text.body_start = FrontMatter::read(&text.source).body_start;

@@ -1,14 +1,16 @@
 //! The implementation of [`Dialect`] for this format.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use brief_syntax::Diagnostic;
+use brief_syntax::{Diagnostic, Source};
 use brief_system::{Dir, System};
 
 use crate::answer::{self, Applied, Item, LeftOut, Level, Name, Owner, Reason, Resolution};
 use crate::moment::Moment;
-use crate::{Dialect, DialectGuidance, Reader};
+use crate::{Dialect, DialectGuidance, Reader, TextDescription};
 
+use super::parse::{ContextFormat, parse};
 use super::resolve::resolve;
 use super::whole::HostedDirectories;
 use super::{HostedContext, HostedScope, NAME, Query};
@@ -28,6 +30,26 @@ impl Dialect for Hosted {
 
     fn noun(&self) -> &'static str {
         ".context files"
+    }
+
+    fn is_for_everybody(&self) -> bool {
+        true
+    }
+
+    fn is_shipped(&self, below: &str) -> bool {
+        below.starts_with(".context/") && ContextFormat::of(file_name(below)).is_some()
+    }
+
+    fn describe(&self, below: &str, source: &Arc<Source>) -> Option<TextDescription> {
+        below.starts_with(".context/").then(|| {
+            let format = ContextFormat::of(file_name(below)).unwrap_or(ContextFormat::Text);
+            let (file, _) = parse(source, format);
+            TextDescription {
+                is_disabled: file.disabled,
+                body_start: file.body_start,
+                description: file.description,
+            }
+        })
     }
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
@@ -119,4 +141,8 @@ pub(super) fn left_out<'s>(left_out: &'s super::OmittedFile, place: &HostedConte
         level: level(&left_out.path, left_out.scope, place),
         reason: Reason::Stated(&left_out.reason),
     }
+}
+
+fn file_name(slashed: &str) -> &str {
+    slashed.rsplit('/').next().unwrap_or(slashed)
 }

@@ -58,7 +58,6 @@ pub use model::{
 };
 pub use parse::{ContextFormat, parse};
 pub use pattern::HostedPattern;
-pub(crate) use place::DEPENDENCIES;
 
 /// The name of the dialect.
 pub const NAME: &str = "context-dir";

@@ -16,6 +16,7 @@ use brief_system::{
 
 use super::model::HostedScope;
 use super::{CLIENT_PATH_VARIABLE, DEFAULT_CLIENT_PATH, GLOBAL_PATH_VARIABLE, Query};
+use crate::moment::DEPENDENCIES;
 
 pub(super) struct HostedPlace {
     /// Files of the project are read only below this directory.
@@ -215,10 +216,6 @@ fn climb(owner: &Path, client: &[String]) -> (PathBuf, PathBuf) {
     }
     (base, client[climbing..].iter().collect())
 }
-
-/// Directories that tools fill with code of dependencies.
-pub(crate) const DEPENDENCIES: [&str; 5] =
-    ["node_modules", "bower_components", "site-packages", ".venv", "vendor"];
 
 /// Returns a diagnostic about an environment variable.
 fn about_variable(name: &str, value: &OsStr, rule: Rule, message: String) -> Diagnostic {

@@ -17,11 +17,12 @@ use crate::moment::Moment;
 use crate::{DialectGuidance, GuidanceText, MatchRecord, ProjectFiles, Reader};
 
 use super::guidance::{applied, left_out};
-use super::place::{DEPENDENCIES, HostedEnvironment};
+use super::place::HostedEnvironment;
 use super::{
     HostedContext, HostedItem, HostedOptions, HostedScope, NAME, Query, Trigger, check, resolve,
     resolve::judge,
 };
+use crate::moment::DEPENDENCIES;
 
 /// The answers for the directories of a project.
 #[derive(Default)]

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use brief_profiles::{BUILTIN, Form, KnownClients, OwnClients};
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Target, TargetKind, limits, rules};
+use brief_syntax::{Diagnostic, Source, Target, TargetKind, limits, rules};
 use brief_system::{Dir, DirEntry, System, resolved_home};
 
 use crate::answer::{Owner, Resolution};
@@ -16,13 +17,14 @@ use crate::is_looked_at;
 use crate::moment::Moment;
 use crate::reach::by_asking;
 use crate::{
-    Dialect, DialectGuidance, FileMatcher, GuidanceText, ItemReach, MatchRecord, ProjectFiles,
-    Reader,
+    Dialect, DialectGuidance, FileMatcher, GuidanceText, ItemReach, LockRole, MatchRecord,
+    ProjectFiles, Reader,
 };
 
 use super::client_files::ClientFiles;
 use super::clients::read_of;
 use super::model::{Folder, Guide, mark_shared, number_texts};
+use super::parse;
 use super::reach::reach;
 use super::read::{Level, NativeReader};
 use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve, undecided_in};
@@ -43,6 +45,14 @@ impl Dialect for Native {
 
     fn noun(&self) -> &'static str {
         "client files"
+    }
+
+    fn lock_role(&self) -> LockRole {
+        LockRole::Holds
+    }
+
+    fn limit_of_rule(&self, below: &str, source: &Arc<Source>) -> Option<&'static str> {
+        parse::limit_of_rule(below, source)
     }
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {

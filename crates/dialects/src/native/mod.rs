@@ -55,7 +55,6 @@ pub use check::{is_backup, is_elsewhere, is_test_data};
 pub(crate) use client_files::check_as_each;
 pub use clients::is_beginning;
 pub use guidance::Native;
-pub(crate) use parse::limit_of_rule;
 pub use readers::reads;
 pub use translate::{RuleScope, RuleUse, client_pattern, portable_patterns, rule_scope};
 

@@ -89,7 +89,7 @@ pub(super) fn parse(
 
 /// Returns why a client does not load a rule of its own at once; `None` if it does, and for a file of no client. `below` is
 /// the path in the project.
-pub(crate) fn limit_of_rule(below: &str, source: &Arc<Source>) -> Option<&'static str> {
+pub(super) fn limit_of_rule(below: &str, source: &Arc<Source>) -> Option<&'static str> {
     let place = BUILTIN.project.iter().find(|place| {
         let inside = below.strip_prefix(place.path.as_ref() as &str);
         kind(place.form) == "rule" && inside.is_some_and(|inside| inside.starts_with('/'))

@@ -10,10 +10,10 @@ use brief_syntax::{Diagnostic, Source, limits, rules};
 use brief_system::{ReadError, System, config_directory, home_directory};
 
 use crate::answer::{Applied, Level, Name, Reason, Resolution, State};
+use crate::installed::{Installed, LOCK_NAME};
 use crate::moment::Moment;
-use crate::{Dialect, DialectGuidance, GuidanceText, LevelCount, Reader};
+use crate::{Dialect, DialectGuidance, GuidanceText, LevelCount, LockRole, Reader};
 
-use super::installed::{Installed, LOCK_NAME};
 use super::registry::{Registry, RegistryCollector};
 use super::{NAME, config, file_problem};
 
@@ -32,6 +32,10 @@ impl Dialect for Portable {
 
     fn noun(&self) -> &'static str {
         "portable items"
+    }
+
+    fn lock_role(&self) -> LockRole {
+        LockRole::Names
     }
 
     /// Installed items are among the files that clients read; the locks above the path name them.

@@ -19,9 +19,7 @@ mod foreign;
 pub mod format;
 mod guidance;
 mod imported;
-mod installed;
 pub mod links;
-mod locked;
 mod model;
 pub mod output;
 mod parse;
@@ -40,11 +38,6 @@ pub use fields::name_problem;
 pub use foreign::{OutsidePlugin, PassedOver, Plugin, is_candidate_name, slug};
 pub use guidance::{Portable, SCOPE as REGISTRY_SCOPE};
 pub use imported::{is_format_field, is_sound, is_taken_field};
-pub use installed::{ClientCopy, Installed, InstalledItem, InstalledPiece, has_own_copy};
-pub use locked::{
-    DependencyText, LOCK_VERSION, LockProblem, LockedContents, LockedFiles, locked_contents,
-    read_lock,
-};
 pub use model::{
     AgentMode, Bundle, CAPABILITIES, ItemId, ItemKind, MODEL_ALIASES, NAME_LENGTH, Override,
     PortableItem, RequiredBundle, SCHEMA, SupportFile, ToolCapability,

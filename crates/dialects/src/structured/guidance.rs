@@ -13,7 +13,7 @@ use crate::answer::{
 };
 use crate::moment::Moment;
 use crate::reach::{Candidate, FileSet, ItemReach, MatchRecord};
-use crate::{Dialect, DialectGuidance, GuidanceText, ProjectFiles, Reader};
+use crate::{Dialect, DialectGuidance, GuidanceText, ProjectFiles, Reader, TextDescription};
 
 use super::check;
 use super::model::{ContextEntry, InvalidEntry, StructuredFile};
@@ -40,6 +40,20 @@ impl Dialect for Structured {
 
     fn noun(&self) -> &'static str {
         "AGENTS.yaml files"
+    }
+
+    fn is_for_everybody(&self) -> bool {
+        true
+    }
+
+    fn describe(&self, below: &str, source: &Arc<Source>) -> Option<TextDescription> {
+        ["AGENTS.yaml", "AGENTS.yml"].contains(&below).then(|| {
+            let (parsed, _) = parse(source, "", &mut PatternCache::default());
+            let first =
+                parsed.context.first().and_then(|entry| entry.content.trim().lines().next());
+            let description = first.unwrap_or_default().to_owned();
+            TextDescription { description, ..TextDescription::default() }
+        })
     }
 
     fn reader(&self) -> Option<Box<dyn Reader>> {

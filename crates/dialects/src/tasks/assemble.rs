@@ -12,7 +12,7 @@ use brief_syntax::yaml::Value;
 use brief_syntax::{Diagnostic, Source, Span, limits, near_miss, rules};
 use brief_system::paths::slashed;
 
-use crate::native;
+use crate::limit_of_rule;
 
 use super::check;
 use super::library::Library;
@@ -199,7 +199,7 @@ fn agent_of(
 /// Returns why the client in whose directory a rule lies does not load it at once; `None` if it does.
 fn limit_of(rule: &TaskDocument) -> Option<&'static str> {
     let below = slashed(rule.path().strip_prefix(&rule.root).ok()?);
-    native::limit_of_rule(&below, &rule.source)
+    limit_of_rule(&below, &rule.source)
 }
 
 fn takes_generic(task: &TaskDocument) -> bool {

@@ -7,7 +7,7 @@ use brief_syntax::{Diagnostic, rules};
 use brief_system::{DirEntry, FileKind, System, resolved_home};
 
 use crate::moment::Moment;
-use crate::{Dialect, DialectGuidance, Reader};
+use crate::{Dialect, DialectGuidance, LockRole, Reader};
 
 use super::NAME;
 use super::check::{self, CheckedTasks};
@@ -32,6 +32,10 @@ impl Dialect for Tasks {
 
     fn noun(&self) -> &'static str {
         "task files"
+    }
+
+    fn lock_role(&self) -> LockRole {
+        LockRole::Holds
     }
 
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use brief_system::FileKind;
 
-use crate::portable::{self, ClientCopy, Installed};
+use crate::installed::{ClientCopy, Installed, InstalledItem};
 
 use super::library::Library;
 use super::model::{CodingAgent, TaskDocument, TaskFileKind};
@@ -42,14 +42,14 @@ impl Library<'_> {
         if client.is_none() {
             // Without an agent the first copy is taken.
             let pieces = found.iter().filter_map(|document| installed.at(&document.real_path));
-            for piece in pieces.filter(|piece| as_document(piece.item.kind) == Some(kind)) {
+            for piece in pieces.filter(|piece| as_document(piece.item) == Some(kind)) {
                 if let Some(copy) = piece.copy {
                     missing.entry(piece.index).or_insert(copy);
                 }
             }
         }
         for (index, item) in installed.items().iter().enumerate() {
-            if as_document(item.kind) == Some(kind) && !missing.contains_key(&index) {
+            if as_document(item) == Some(kind) && !missing.contains_key(&index) {
                 let copy = item.copy_for(client, |path| self.is_file(path));
                 missing.extend(copy.map(|copy| (index, copy)));
             }
@@ -102,10 +102,10 @@ impl Library<'_> {
 }
 
 /// Returns the kind of an item in a prompt; agents and commands have none.
-fn as_document(kind: portable::ItemKind) -> Option<TaskFileKind> {
-    match kind {
-        portable::ItemKind::Rule => Some(TaskFileKind::Rule),
-        portable::ItemKind::Skill => Some(TaskFileKind::Skill),
-        portable::ItemKind::Agent | portable::ItemKind::Command => None,
+fn as_document(item: &InstalledItem) -> Option<TaskFileKind> {
+    match item.kind.as_str() {
+        "rule" => Some(TaskFileKind::Rule),
+        "skill" => Some(TaskFileKind::Skill),
+        _ => None,
     }
 }

@@ -6,7 +6,7 @@ use brief_dialects::dependencies::{
     DependencyChoice, DependencyExtent, LockedDependency, Package, PackageContent, PackageGuidance,
     PackageName, find, survey,
 };
-use brief_dialects::{DialectGuidance, Moment, Resolution};
+use brief_dialects::{DialectGuidance, Moment, PackageQuestion, Resolution};
 use brief_syntax::Root;
 use brief_system::MemorySystem;
 
@@ -57,8 +57,9 @@ pub(crate) fn ask(
     choice: &DependencyChoice,
 ) -> Answer {
     let root = Path::new("/p");
-    let locks = recorded.iter().map(|locked| (root, locked));
-    let Some(guidance) = PackageGuidance::read(system, root, root, locks, choice) else {
+    let mut locks = recorded.iter().map(|locked| (root, locked));
+    let asked = PackageQuestion { root, directory: root, recorded: &mut locks, choice };
+    let Some(guidance) = PackageGuidance::read(system, asked) else {
         return Answer::default();
     };
     let opened = Root::open(system, root).unwrap();

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use brief_dialects::{
     Applied, Candidate, FileSet, Item, LeftOut, Level, Moment, Name, Owner, ProjectFiles, Reason,
-    State, hosted, structured,
+    State, is_for_everybody,
 };
 use brief_syntax::{Target, TargetKind};
 use serde::Serialize;
@@ -44,9 +44,6 @@ pub struct Survey<'c> {
     /// For each item whose loading depends on the client, two of the files that it is for.
     examples: BTreeSet<usize>,
 }
-
-/// The dialects whose items are for everybody, whatever a client loads by itself.
-pub const FOR_EVERYBODY: [&str; 2] = [hosted::NAME, structured::NAME];
 
 /// The number of files that an item keeps as examples.
 pub const EXAMPLES: usize = 200;
@@ -207,7 +204,7 @@ impl<'c> Survey<'c> {
         let mut shared = SharedTexts { places: HashMap::new(), texts: Vec::new() };
         let number = files.files.len();
         catalog.reach(&moment, &mut |mut reached| {
-            if !FOR_EVERYBODY.contains(reached.candidate.called().0) {
+            if !is_for_everybody(reached.candidate.called().0) {
                 survey.examples.extend(reached.files.first());
                 survey.examples.extend(reached.files.last());
             }
@@ -407,7 +404,7 @@ impl<'c> Survey<'c> {
         let mut table = SeesTable::ask(catalog, root, viewers, count, words);
         for (column, viewer) in viewers.iter().enumerate() {
             for SurveyedItem { item, files, has_directory, .. } in &self.items {
-                if FOR_EVERYBODY.contains(&item.dialect) && (*files > 0 || *has_directory) {
+                if is_for_everybody(item.dialect) && (*files > 0 || *has_directory) {
                     table.add_item(column, item, count);
                 }
             }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::portable::LOCK_VERSION;
+use brief_dialects::locked::LOCK_VERSION;
 use brief_dialects::structured;
 use brief_profiles::BUILTIN;
 use brief_syntax::text;

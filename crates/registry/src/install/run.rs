@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
+use brief_dialects::installed::has_own_copy;
+use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::Compiler;
-use brief_dialects::portable::{PortableItem, has_own_copy};
 use brief_safety::capability;
 use brief_safety::policy::Policy;
 use brief_syntax::limits;

@@ -11,7 +11,7 @@ use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 use brief_system::FileKind;
 
-use crate::agents::{AgentFormat, format_of};
+use crate::agent_format::{AgentFormat, format_of};
 use crate::native;
 
 use super::header;

@@ -8,7 +8,7 @@ use brief_profiles::{BUILTIN, Form, PlaceShape};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Node, Value};
 
-use crate::agents::{AgentFormat, format_of};
+use crate::agent_format::{AgentFormat, format_of};
 
 use super::super::model::{ItemDocument, ItemKind};
 

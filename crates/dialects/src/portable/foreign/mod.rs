@@ -17,11 +17,11 @@ use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Root, Severity, Source, limits};
 use brief_system::{FileKind, ReadError, System};
 
-use super::installed::LOCK_NAME;
-use super::locked::locked_contents;
 use super::model::{ItemDocument, ItemId, ItemKind, ItemOrigin, PortableItem};
 use super::parse;
 use super::registry::Registry;
+use crate::installed::LOCK_NAME;
+use crate::locked::locked_contents;
 
 use evidence::{ItemEvidence, ItemPlace};
 use plugins::PluginFiles;
