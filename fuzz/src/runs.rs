@@ -110,7 +110,7 @@ pub(crate) fn json_config(bytes: &[u8]) {
 
 /// Checks a text as each of the clients' own files.
 pub(crate) fn client_files(bytes: &[u8]) {
-    assert_places(&fuzzing::client_files(&String::from_utf8_lossy(bytes)));
+    assert_places(&brief_checks::fuzzing::client_files(&String::from_utf8_lossy(bytes)));
 }
 
 /// Asserts that the parts of a text, in order, are the text.

@@ -7,7 +7,10 @@
 mod audience;
 pub mod baseline;
 mod causes;
+mod client_files;
 pub mod coverage;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod links;
 pub mod lint;
 pub mod references;

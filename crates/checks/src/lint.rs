@@ -21,9 +21,10 @@ use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Root, Rule, Severity, Span, Target, TargetKind, limits, rules};
 use brief_system::{ReadError, System};
 
+use crate::client_files::check_client_files;
 use crate::references::ProjectHistory;
 use crate::suppression::{self, Suppressions};
-use crate::texts::{check_client_files, check_texts};
+use crate::texts::check_texts;
 
 use place::{Part, is_left_out};
 use unused::UnusedOptions;

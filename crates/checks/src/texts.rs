@@ -6,7 +6,6 @@ use std::sync::Arc;
 use brief_dialects::GuidanceText;
 use brief_engine::Catalog;
 use brief_syntax::markdown::Prose;
-use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::{Diagnostic, Root, Source};
 use brief_system::System;
 
@@ -43,21 +42,6 @@ pub(crate) fn each_prose(
         let prose = Prose::of(text.body());
         tell(&ReadText { text, real, prose });
     });
-}
-
-/// Returns the problems of files that configure clients: settings, hooks, MCP servers, plugins.
-pub(crate) fn check_client_files(
-    catalog: &Catalog,
-    system: &dyn System,
-    root: &Root,
-) -> Vec<Diagnostic> {
-    let ignored = IgnoreFiles::new(system, root);
-    // What version control ignores is made by a build, and may be there for others.
-    let is_there = |path: &Path| {
-        let below = || path.strip_prefix(root.path()).ok();
-        system.resolve(path).is_ok() || below().is_some_and(|below| ignored.is_ignored(below))
-    };
-    catalog.check_client_files(&is_there)
 }
 
 /// Returns the problems of what the texts of the project say against each other, and what they name that it does not

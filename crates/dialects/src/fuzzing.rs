@@ -2,12 +2,10 @@
 
 use std::sync::LazyLock;
 
-use brief_syntax::Diagnostic;
 use brief_syntax::yaml::Yaml;
 
 use crate::agents::AgentValue;
 use crate::agents::template::Template;
-use crate::native;
 use crate::tasks::expand::{self, TextPart};
 use crate::tasks::slash;
 
@@ -37,9 +35,4 @@ pub fn template(text: &str) {
     if let Ok(template) = Template::parse(text) {
         let _ = template.render(&INPUT);
     }
-}
-
-/// Checks a text as each of the clients' own files.
-pub fn client_files(text: &str) -> Vec<Diagnostic> {
-    native::check_as_each(text)
 }

@@ -29,6 +29,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use brief_profiles::{CheckedFile, ClientChecks};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, Target, limits};
 use brief_system::{Dir, System};
@@ -302,10 +303,8 @@ pub trait DialectGuidance {
         Vec::new()
     }
 
-    /// Returns the problems of files that configure a client. `is_there` tells whether a path exists.
-    fn check_client_files(&self, _is_there: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
-        Vec::new()
-    }
+    /// Passes each file that configures a client to `tell`, for the check of its client.
+    fn client_files<'s>(&'s self, _tell: &mut dyn FnMut(CheckedClientFile<'s>)) {}
 
     /// Passes the project's Markdown texts to `tell`, for the link check. Texts of the user's own
     /// directories are left out.
@@ -321,6 +320,21 @@ pub trait DialectGuidance {
         self.each_file(&mut |_| count += 1);
         count
     }
+}
+
+/// A file that configures a client: settings, hooks, MCP servers, agents, skills, commands, plugins.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckedClientFile<'f> {
+    /// The checks of the client.
+    pub checks: &'static ClientChecks,
+    /// The checks of the file.
+    pub file: &'static CheckedFile,
+    /// The directory that its place starts at.
+    pub base: &'f Path,
+    /// The file.
+    pub source: &'f Arc<Source>,
+    /// True for an agent of a plugin of Claude Code.
+    pub is_plugin_agent: bool,
 }
 
 /// A Markdown text of guidance.

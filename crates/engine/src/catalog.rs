@@ -11,9 +11,9 @@ use std::sync::Arc;
 use brief_dialects::dependencies::DependencyChoice;
 use brief_dialects::installed::Installed;
 use brief_dialects::{
-    Candidate, DIALECTS, Dialect, DialectGuidance, Dialects, GuidanceText, ItemReach, LockRole,
-    MatchRecord, Moment, Mounted, PackageQuestion, ProjectFiles, Reader, Reason, Resolution,
-    Strangers, is_in_dependency, lock_role,
+    Candidate, CheckedClientFile, DIALECTS, Dialect, DialectGuidance, Dialects, GuidanceText,
+    ItemReach, LockRole, MatchRecord, Moment, Mounted, PackageQuestion, ProjectFiles, Reader,
+    Reason, Resolution, Strangers, is_in_dependency, lock_role,
 };
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{
@@ -319,10 +319,9 @@ impl Catalog {
         diagnostics
     }
 
-    /// Returns the problems of files that configure clients: settings, hooks, MCP servers, plugins. `is_there` tells
-    /// whether a path exists.
-    pub fn check_client_files(&self, is_there: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
-        self.asked().flat_map(|guidance| guidance.check_client_files(is_there)).collect()
+    /// Passes each file that configures a client to `tell`, with the checks for it.
+    pub fn each_client_file<'c>(&'c self, tell: &mut dyn FnMut(CheckedClientFile<'c>)) {
+        self.asked().for_each(|guidance| guidance.client_files(tell));
     }
 
     /// Passes each file with texts of the project to `tell`, once for each dialect that reads it.

@@ -90,6 +90,34 @@ fn dependencies_point_down() {
     }
 }
 
+/// The drawing of the house has the floors that the test above enforces.
+#[test]
+fn the_house_is_drawn_as_it_stands() {
+    let page = fs::read_to_string(workspace().join("ARCHITECTURE.md")).unwrap();
+    let house = page.split("\n## ").find(|section| section.starts_with("The house\n")).unwrap();
+    let drawing = house.split("```").nth(1).unwrap();
+    let mut drawn: Vec<Vec<String>> = vec![Vec::new()];
+    for line in drawing.lines().skip(1) {
+        match line.split_whitespace().next() {
+            Some(name) if name.starts_with('─') => drawn.push(Vec::new()),
+            Some("briefing") => drawn.last_mut().unwrap().push("briefing".to_owned()),
+            Some(name) => drawn.last_mut().unwrap().push(format!("brief-{name}")),
+            None => {}
+        }
+    }
+    for floor in &mut drawn {
+        floor.sort_unstable();
+    }
+    let mut floors = FLOORS.map(<[&str]>::to_vec);
+    for floor in &mut floors {
+        floor.sort_unstable();
+    }
+    assert_eq!(drawn, floors);
+    let crates: Vec<String> = manifests().into_iter().map(|manifest| manifest.name).collect();
+    let placed: usize = floors.iter().map(Vec::len).sum();
+    assert_eq!(placed + 1, crates.len(), "{crates:?}");
+}
+
 /// The formats: the folders of `dialects`.
 fn formats() -> Vec<String> {
     let mut formats = Vec::new();

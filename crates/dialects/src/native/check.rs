@@ -23,7 +23,7 @@ use super::model::{Folder, Guide, Use};
 use super::reach::name_index;
 use super::settings::Setting;
 
-pub(super) use header::check_plugin_agent;
+pub use header::check_plugin_agent;
 pub(super) use strays::Strays;
 
 /// From this many rules on, a project whose rules mostly match nothing is a collection for others.
@@ -138,7 +138,7 @@ pub fn is_backup(below: &Path) -> bool {
 
 /// Leaves out what is wrong with a header as YAML where the client does not read it as YAML: Cursor takes
 /// each line as it stands.
-pub(super) fn keep_for_clients(diagnostics: &mut Vec<Diagnostic>) {
+pub fn keep_for_clients(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.retain(|found| {
         let is_cursors = found.path().extension().is_some_and(|ending| ending == "mdc");
         !is_cursors || found.rule != rules::FRONTMATTER_REPAIRED

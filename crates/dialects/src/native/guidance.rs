@@ -17,8 +17,8 @@ use crate::is_looked_at;
 use crate::moment::Moment;
 use crate::reach::by_asking;
 use crate::{
-    Dialect, DialectGuidance, FileMatcher, GuidanceText, ItemReach, LockRole, MatchRecord,
-    ProjectFiles, Reader,
+    CheckedClientFile, Dialect, DialectGuidance, FileMatcher, GuidanceText, ItemReach, LockRole,
+    MatchRecord, ProjectFiles, Reader,
 };
 
 use super::client_files::ClientFiles;
@@ -372,8 +372,8 @@ impl DialectGuidance for ProjectGuidance {
         check::check(&self.folders, &self.strays, files)
     }
 
-    fn check_client_files(&self, is_there: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
-        self.client_files.check(is_there)
+    fn client_files<'s>(&'s self, tell: &mut dyn FnMut(CheckedClientFile<'s>)) {
+        self.client_files.each_checked(tell);
     }
 
     fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {

@@ -51,8 +51,7 @@ mod settings;
 mod translate;
 mod walk;
 
-pub use check::{is_backup, is_elsewhere, is_test_data};
-pub(crate) use client_files::check_as_each;
+pub use check::{check_plugin_agent, is_backup, is_elsewhere, is_test_data, keep_for_clients};
 pub use clients::is_beginning;
 pub use guidance::Native;
 pub use readers::reads;

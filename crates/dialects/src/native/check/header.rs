@@ -265,7 +265,7 @@ impl HeaderCheck<'_> {
 }
 
 /// Checks the header of an agent of a plugin. Claude Code chooses it by its description; its name may be that of the file.
-pub(in crate::native) fn check_plugin_agent(source: &Arc<Source>) -> Option<Diagnostic> {
+pub fn check_plugin_agent(source: &Arc<Source>) -> Option<Diagnostic> {
     let front = FrontMatter::read(source);
     let checked = HeaderCheck { form: Form::Agent, place: "", source, front: &front };
     if front.header.is_none() && is_document(&checked.file_name())

@@ -15,7 +15,7 @@ use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 use toml_edit::{Document, Item, Key, TableLike, Value as TomlValue};
 
-use crate::json::json_options;
+use brief_dialects::json::json_options;
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
