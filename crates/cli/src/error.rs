@@ -13,6 +13,7 @@ use std::io;
 use std::process::ExitCode;
 
 use brief_safety::policy::PolicyError;
+use brief_workflows::refusal::{Refusal, RefusalKind};
 
 use crate::ui::Ui;
 
@@ -68,10 +69,6 @@ impl CommandError {
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         CommandError::new(ErrorKind::Usage, message)
-    }
-
-    pub(crate) fn outrun(message: impl Into<String>) -> Self {
-        CommandError::new(ErrorKind::Outrun, message)
     }
 
     /// Ends a command that has printed its problems itself.
@@ -142,15 +139,18 @@ impl fmt::Display for CommandError {
 /// A policy that cannot be followed stops the command.
 impl From<PolicyError> for CommandError {
     fn from(error: PolicyError) -> Self {
-        let message = error.to_string();
-        let help = match error {
-            PolicyError::Invalid { help, .. } => help,
-            _ => None,
+        Refusal::from(error).into()
+    }
+}
+
+impl From<Refusal> for CommandError {
+    fn from(Refusal { kind, message, hint }: Refusal) -> Self {
+        let kind = match kind {
+            RefusalKind::Refused => ErrorKind::Refused,
+            RefusalKind::Usage => ErrorKind::Usage,
+            RefusalKind::Outrun => ErrorKind::Outrun,
         };
-        let help = help.unwrap_or_else(|| {
-            "until it is corrected, nothing it is asked about is done".to_owned()
-        });
-        CommandError::usage(message).with_hint(help)
+        CommandError { kind, message, hint }
     }
 }
 

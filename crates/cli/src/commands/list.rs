@@ -13,11 +13,11 @@ use brief_registry::manifest::{Manifest, ManifestPlace};
 use brief_registry::{Event, Network, SourceAddress};
 use brief_syntax::text::{counted, fold, visible_line};
 use brief_syntax::yaml::Node;
+use brief_workflows::add::{ITEMS, find_elsewhere};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::add::{ITEMS, elsewhere};
 use super::deps;
 use super::question::CountingArgs;
 use crate::error::{CommandError, Result, refuse_if};
@@ -292,7 +292,7 @@ fn available(
         if is_empty {
             ui.status(&format!("there are no items in `{}`", source.typed()))?;
         }
-        if let Some(hint) = elsewhere(&source, &listing.elsewhere, &[]) {
+        if let Some(hint) = find_elsewhere(&source, &listing.elsewhere, &[]) {
             ui.hint(&hint)?;
         } else if is_empty {
             ui.hint(ITEMS)?;

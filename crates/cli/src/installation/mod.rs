@@ -7,24 +7,18 @@ mod refusal;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use brief_clients::compile::{Clients, ClientsInUse};
-use brief_clients::profile::{ProfileScope, Section};
-use brief_profiles::UnknownClient;
-use brief_profiles::{FetchedClient, OwnClients, judge_fetched};
+use brief_clients::compile::ClientsInUse;
+use brief_clients::profile::ProfileScope;
 use brief_registry::install::{
-    self, Finished, InstallError, InstallMode, InstallReport, InstallRequest, ProjectPaths,
+    self, InstallError, InstallMode, InstallReport, InstallRequest, ProjectPaths,
 };
-use brief_registry::lock::Lock;
-use brief_registry::manifest::{Manifest, ManifestEdit};
 use brief_registry::{Event, Network};
 use brief_safety::policy::Signer;
-use brief_syntax::{Diagnostic, Source};
-use brief_system::System;
 use brief_system::paths::{cleaned, slashed};
+use brief_workflows::installation::{self, Remark, UnopenedInstallation, describe_clients};
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind, Result, refuse_if};
@@ -95,16 +89,25 @@ fn signer(text: &str) -> Result<String, String> {
     Signer::parse(text).map(|signer| signer.to_string()).ok_or_else(|| problem.to_owned())
 }
 
-/// A project's installation, or the user's own.
+/// The installation of a command: a project's, or the user's own.
 pub(crate) struct Installation {
-    pub(crate) project: ProjectPaths,
-    pub(crate) clients: Clients,
-    /// The manifest; `None` when there is no `brief.toml`.
-    pub(crate) manifest: Option<Manifest>,
+    opened: installation::Installation,
     /// True if it is not the current directory, and messages must name it.
     pub(crate) is_elsewhere: bool,
-    /// The work of a killed run that was finished now.
-    pub(crate) finished: Finished,
+}
+
+impl Deref for Installation {
+    type Target = installation::Installation;
+
+    fn deref(&self) -> &Self::Target {
+        &self.opened
+    }
+}
+
+impl DerefMut for Installation {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.opened
+    }
 }
 
 impl Installation {
@@ -127,135 +130,17 @@ impl Installation {
     ) -> Result<Installation> {
         let scope = if place.global { ProfileScope::Home } else { ProfileScope::Project };
         let project = project(session, place)?;
-        let finished = match mode {
-            InstallMode::Write => install::finish(session.system(), &project),
-            InstallMode::Check | InstallMode::Diff => Ok(Finished::default()),
-        }?;
-        let is_elsewhere = session.root()?.path() != project.outputs;
-        let source = project.read_manifest(session.system())?;
-        let own = OwnClients::below(session.system(), &project.outputs);
-        let clients = Clients::read(source.as_ref(), &own, Section::Install, scope);
-        let manifest = source.as_ref().map(Manifest::read).transpose();
-        match (clients, manifest) {
-            (Ok(clients), Ok(manifest)) => {
-                let mut found = Installation { project, clients, manifest, is_elsewhere, finished };
-                found.keep_layout(session.system());
-                Ok(found)
+        match installation::Installation::open(session.system(), project, scope, mode) {
+            Ok(opened) => {
+                let is_elsewhere = session.root()?.path() != opened.project.outputs;
+                Ok(Installation { opened, is_elsewhere })
             }
-            (clients, manifest) => {
-                let mut problems = clients.err().unwrap_or_default();
-                problems.extend(manifest.err().unwrap_or_default());
-                problems.sort_by_key(|found| found.span.start);
-                problems.dedup();
-                ui.print_diagnostics(&problems, &project.config)?;
+            Err(UnopenedInstallation::Failed(error)) => Err(error.into()),
+            Err(UnopenedInstallation::Invalid { problems, base }) => {
+                ui.print_diagnostics(&problems, &base)?;
                 Err(CommandError::reported(ErrorKind::Usage))
             }
         }
-    }
-
-    /// Takes servers over that edits of the manifest declare.
-    pub(crate) fn declare(&mut self, session: &Session, edits: &[ManifestEdit]) -> Result {
-        if edits.is_empty() {
-            return Ok(());
-        }
-        let path = self.project.manifest();
-        let source = self.project.read_manifest(session.system())?;
-        let text = source.as_ref().map_or("", |source| source.text());
-        let edited = ManifestEdit::apply(text, edits)
-            .map_err(|error| CommandError::refused(format!("`{}`: {error}", path.display())))?;
-        let source = Arc::new(Source::new(path, edited));
-        let own = OwnClients::below(session.system(), &self.project.outputs);
-        let scope = self.clients.scope();
-        // Both were read before, and only servers that were read are new.
-        if let Ok(clients) = Clients::read(Some(&source), &own, Section::Install, scope) {
-            self.clients = clients;
-            self.keep_layout(session.system());
-        }
-        Ok(())
-    }
-
-    /// Keeps the layout of the files that are there.
-    fn keep_layout(&mut self, system: &dyn System) {
-        // The command that needs the lock reports an unreadable one.
-        if let Ok(Some(lock)) = self.lock(system) {
-            let items = lock.items.iter().map(|(id, item)| (id, &*item.clients, &item.files));
-            let layout = self.clients.layout_of(items);
-            self.clients = self.clients.clone().with_layout_of(layout);
-        }
-    }
-
-    /// Takes over clients that the project does not know and a source describes, and returns their files. Only a
-    /// project has clients of its own. Prints the problems of these files.
-    pub(crate) fn take_clients(
-        &mut self,
-        ui: &mut Ui,
-        session: &Session,
-        described: &OwnClients,
-        named: &[String],
-    ) -> Result<Vec<Arc<Source>>> {
-        let is_new = |source: &&Arc<Source>| {
-            let stem = source.path().file_stem().and_then(OsStr::to_str);
-            stem.is_some_and(|stem| {
-                named.iter().any(|name| name == stem) && self.clients.profiles().get(stem).is_none()
-            })
-        };
-        let is_unread = |found: &&Diagnostic| {
-            is_new(&&found.source)
-                && described.sources.iter().all(|read| read.path() != found.path())
-        };
-        let unread: Vec<Diagnostic> =
-            described.diagnostics.iter().filter(is_unread).cloned().collect();
-        if !unread.is_empty() {
-            ui.print_diagnostics(&unread, &self.project.outputs)?;
-            let message =
-                "the source describes a client in a file that cannot be read; nothing was changed";
-            return Err(CommandError::refused(message));
-        }
-        let taken: Vec<Arc<Source>> = described.sources.iter().filter(is_new).cloned().collect();
-        if taken.is_empty() || self.clients.scope() == ProfileScope::Home {
-            return Ok(Vec::new());
-        }
-        for source in &taken {
-            let FetchedClient { problems, lines } = judge_fetched(source);
-            if !problems.is_empty() {
-                ui.print_diagnostics(&problems, &self.project.outputs)?;
-                let message = "the source describes a client that writes files of others";
-                return Err(CommandError::refused(message));
-            }
-            let name = source.path().file_stem().unwrap_or_default().to_string_lossy();
-            for line in lines {
-                ui.warning(&format!("the client `{name}` adds to `AGENTS.md`: `{line}`"))?;
-            }
-        }
-        let own = OwnClients::below(session.system(), &self.project.outputs);
-        // `lint` reports the problems of the project's other clients.
-        let mut own = OwnClients { diagnostics: Vec::new(), ..own };
-        for source in &taken {
-            own.add(Arc::clone(source));
-        }
-        let scope = self.clients.scope();
-        let manifest = self.project.read_manifest(session.system())?;
-        let problems = match Clients::read(manifest.as_ref(), &own, Section::Install, scope) {
-            Ok(clients) if own.diagnostics.is_empty() => {
-                self.clients = clients;
-                self.keep_layout(session.system());
-                return Ok(taken);
-            }
-            Ok(_) => own.diagnostics,
-            Err(problems) => problems,
-        };
-        ui.print_diagnostics(&problems, &self.project.outputs)?;
-        Err(CommandError::refused("the source describes a client that cannot be used"))
-    }
-
-    /// Returns the clients of the items.
-    pub(crate) fn wanted(&self, named: &[String]) -> Result<Vec<String>> {
-        Ok(self.clients.wanted(named)?)
-    }
-
-    /// Reads the lock; `None` when there is none.
-    pub(crate) fn lock(&self, system: &dyn System) -> Result<Option<Lock>> {
-        Ok(self.project.read_lock(system)?)
     }
 
     /// Returns files by their paths in the project.
@@ -342,10 +227,20 @@ pub(crate) fn watched<T>(ui: &mut Ui, work: impl FnOnce(&dyn Fn(Event<'_>)) -> T
 
 /// Names the clients that files of the project or of the user show to be in use.
 pub(crate) fn mention_clients(ui: &mut Ui, found: &ClientsInUse) -> Result {
-    let (used, signs) = (found.clients.join(", "), found.signs.join(", "));
-    ui.status(&format!(
-        "clients: {used} (found {signs}); `install.clients` in brief.toml lists them"
-    ))
+    ui.status(&describe_clients(found))
+}
+
+/// Prints what a workflow told on its way.
+pub(crate) fn print_remarks(ui: &mut Ui, remarks: &[Remark]) -> Result {
+    for remark in remarks {
+        match remark {
+            Remark::Warning(message) => ui.warning(message)?,
+            Remark::Hint(message) => ui.hint(message)?,
+            Remark::Status(message) => ui.status(message)?,
+            Remark::Problems { found, base } => ui.print_diagnostics(found, base)?,
+        }
+    }
+    Ok(())
 }
 
 /// Shows a step that may take long. A closed output must not stop the work.
@@ -373,12 +268,6 @@ pub(crate) fn mode(is_dry: bool, is_diff: bool) -> InstallMode {
 
 pub(crate) fn network(is_offline: bool) -> Network {
     if is_offline { Network::Offline } else { Network::Online }
-}
-
-impl From<UnknownClient> for CommandError {
-    fn from(error: UnknownClient) -> Self {
-        CommandError::usage(error.to_string()).with_hint(error.hint())
-    }
 }
 
 /// Returns the project of a command, or the user's own installation.

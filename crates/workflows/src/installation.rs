@@ -1,0 +1,216 @@
+//! A project's installation, or the user's own: its `brief.toml`, its clients, its lock.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use brief_clients::compile::{Clients, ClientsInUse};
+use brief_clients::profile::{ProfileScope, Section};
+use brief_profiles::{FetchedClient, OwnClients, UnknownClient, judge_fetched};
+use brief_registry::install::{self, Finished, InstallError, InstallMode, ProjectPaths};
+use brief_registry::lock::Lock;
+use brief_registry::manifest::{Manifest, ManifestEdit};
+use brief_syntax::{Diagnostic, Source};
+use brief_system::System;
+
+use crate::refusal::Refusal;
+
+/// Something that a workflow tells its user on the way, in order.
+#[derive(Debug, Clone)]
+pub enum Remark {
+    /// A warning.
+    Warning(String),
+    /// Advice about the remark before it.
+    Hint(String),
+    /// A fact.
+    Status(String),
+    /// Problems of files.
+    Problems {
+        /// The problems.
+        found: Vec<Diagnostic>,
+        /// The directory that paths are shown relative to.
+        base: PathBuf,
+    },
+}
+
+/// An installation that cannot be opened.
+#[derive(Debug)]
+pub enum UnopenedInstallation {
+    /// The work of a killed run cannot be finished, or a file cannot be read.
+    Failed(InstallError),
+    /// Its `brief.toml` has problems.
+    Invalid {
+        /// The problems, by place.
+        problems: Vec<Diagnostic>,
+        /// The file's directory.
+        base: PathBuf,
+    },
+}
+
+impl From<InstallError> for UnopenedInstallation {
+    fn from(error: InstallError) -> Self {
+        UnopenedInstallation::Failed(error)
+    }
+}
+
+/// A project's installation, or the user's own.
+pub struct Installation {
+    /// Its places.
+    pub project: ProjectPaths,
+    /// Its clients.
+    pub clients: Clients,
+    /// The manifest; `None` when there is no `brief.toml`.
+    pub manifest: Option<Manifest>,
+    /// The work of a killed run that was finished now.
+    pub finished: Finished,
+}
+
+impl Installation {
+    /// Reads the `brief.toml` of a project. Before a run that writes, the work of a killed one is finished, because it
+    /// could change everything that is read.
+    pub fn open(
+        system: &dyn System,
+        project: ProjectPaths,
+        scope: ProfileScope,
+        mode: InstallMode,
+    ) -> Result<Installation, UnopenedInstallation> {
+        let finished = match mode {
+            InstallMode::Write => install::finish(system, &project),
+            InstallMode::Check | InstallMode::Diff => Ok(Finished::default()),
+        }?;
+        let source = project.read_manifest(system)?;
+        let own = OwnClients::below(system, &project.outputs);
+        let clients = Clients::read(source.as_ref(), &own, Section::Install, scope);
+        let manifest = source.as_ref().map(Manifest::read).transpose();
+        match (clients, manifest) {
+            (Ok(clients), Ok(manifest)) => {
+                let mut found = Installation { project, clients, manifest, finished };
+                found.keep_layout(system);
+                Ok(found)
+            }
+            (clients, manifest) => {
+                let mut problems = clients.err().unwrap_or_default();
+                problems.extend(manifest.err().unwrap_or_default());
+                problems.sort_by_key(|found| found.span.start);
+                problems.dedup();
+                Err(UnopenedInstallation::Invalid { problems, base: project.config })
+            }
+        }
+    }
+
+    /// Takes servers over that edits of the manifest declare.
+    pub fn declare(&mut self, system: &dyn System, edits: &[ManifestEdit]) -> Result<(), Refusal> {
+        if edits.is_empty() {
+            return Ok(());
+        }
+        let path = self.project.manifest();
+        let source = self.project.read_manifest(system)?;
+        let text = source.as_ref().map_or("", |source| source.text());
+        let edited = ManifestEdit::apply(text, edits)
+            .map_err(|error| Refusal::refused(format!("`{}`: {error}", path.display())))?;
+        let source = Arc::new(Source::new(path, edited));
+        let own = OwnClients::below(system, &self.project.outputs);
+        let scope = self.clients.scope();
+        // Both were read before, and only servers that were read are new.
+        if let Ok(clients) = Clients::read(Some(&source), &own, Section::Install, scope) {
+            self.clients = clients;
+            self.keep_layout(system);
+        }
+        Ok(())
+    }
+
+    /// Keeps the layout of the files that are there.
+    fn keep_layout(&mut self, system: &dyn System) {
+        // The command that needs the lock reports an unreadable one.
+        if let Ok(Some(lock)) = self.lock(system) {
+            let items = lock.items.iter().map(|(id, item)| (id, &*item.clients, &item.files));
+            let layout = self.clients.layout_of(items);
+            self.clients = self.clients.clone().with_layout_of(layout);
+        }
+    }
+
+    /// Takes over clients that the project does not know and a source describes, and returns their files. Only a
+    /// project has clients of its own. The remarks get the problems of these files.
+    pub fn take_clients(
+        &mut self,
+        system: &dyn System,
+        described: &OwnClients,
+        named: &[String],
+        remarks: &mut Vec<Remark>,
+    ) -> Result<Vec<Arc<Source>>, Refusal> {
+        let base = self.project.outputs.clone();
+        let show = |found: Vec<Diagnostic>, remarks: &mut Vec<Remark>| {
+            remarks.push(Remark::Problems { found, base: base.clone() });
+        };
+        let is_new = |source: &&Arc<Source>| {
+            let stem = source.path().file_stem().and_then(OsStr::to_str);
+            stem.is_some_and(|stem| {
+                named.iter().any(|name| name == stem) && self.clients.profiles().get(stem).is_none()
+            })
+        };
+        let is_unread = |found: &&Diagnostic| {
+            is_new(&&found.source)
+                && described.sources.iter().all(|read| read.path() != found.path())
+        };
+        let unread: Vec<Diagnostic> =
+            described.diagnostics.iter().filter(is_unread).cloned().collect();
+        if !unread.is_empty() {
+            show(unread, remarks);
+            let message =
+                "the source describes a client in a file that cannot be read; nothing was changed";
+            return Err(Refusal::refused(message));
+        }
+        let taken: Vec<Arc<Source>> = described.sources.iter().filter(is_new).cloned().collect();
+        if taken.is_empty() || self.clients.scope() == ProfileScope::Home {
+            return Ok(Vec::new());
+        }
+        for source in &taken {
+            let FetchedClient { problems, lines } = judge_fetched(source);
+            if !problems.is_empty() {
+                show(problems, remarks);
+                let message = "the source describes a client that writes files of others";
+                return Err(Refusal::refused(message));
+            }
+            let name = source.path().file_stem().unwrap_or_default().to_string_lossy();
+            for line in lines {
+                let message = format!("the client `{name}` adds to `AGENTS.md`: `{line}`");
+                remarks.push(Remark::Warning(message));
+            }
+        }
+        let own = OwnClients::below(system, &self.project.outputs);
+        // `lint` reports the problems of the project's other clients.
+        let mut own = OwnClients { diagnostics: Vec::new(), ..own };
+        for source in &taken {
+            own.add(Arc::clone(source));
+        }
+        let scope = self.clients.scope();
+        let manifest = self.project.read_manifest(system)?;
+        let problems = match Clients::read(manifest.as_ref(), &own, Section::Install, scope) {
+            Ok(clients) if own.diagnostics.is_empty() => {
+                self.clients = clients;
+                self.keep_layout(system);
+                return Ok(taken);
+            }
+            Ok(_) => own.diagnostics,
+            Err(problems) => problems,
+        };
+        show(problems, remarks);
+        Err(Refusal::refused("the source describes a client that cannot be used"))
+    }
+
+    /// Returns the clients of the items.
+    pub fn wanted(&self, named: &[String]) -> Result<Vec<String>, UnknownClient> {
+        self.clients.wanted(named)
+    }
+
+    /// Reads the lock; `None` when there is none.
+    pub fn lock(&self, system: &dyn System) -> Result<Option<Lock>, InstallError> {
+        self.project.read_lock(system)
+    }
+}
+
+/// Names the clients that files of the project or of the user show to be in use.
+pub fn describe_clients(found: &ClientsInUse) -> String {
+    let (used, signs) = (found.clients.join(", "), found.signs.join(", "));
+    format!("clients: {used} (found {signs}); `install.clients` in brief.toml lists them")
+}

@@ -1,0 +1,164 @@
+//! Reasons why a workflow does not do what a user wants, with advice.
+
+use brief_profiles::UnknownClient;
+use brief_registry::FetchError;
+use brief_registry::install::InstallError;
+use brief_registry::manifest::EditError;
+use brief_safety::policy::PolicyError;
+use brief_system::paths::cleaned;
+
+/// The kind of a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// The request cannot be fulfilled.
+    Refused,
+    /// The call or the configuration is wrong.
+    Usage,
+    /// A concurrent run was faster, so that the request has to be checked again.
+    Outrun,
+}
+
+/// A reason why nothing was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The kind.
+    pub kind: RefusalKind,
+    /// The reason.
+    pub message: String,
+    /// A way out.
+    pub hint: Option<String>,
+}
+
+impl Refusal {
+    fn new(kind: RefusalKind, message: impl Into<String>) -> Refusal {
+        Refusal { kind, message: message.into(), hint: None }
+    }
+
+    /// Refuses a request.
+    pub fn refused(message: impl Into<String>) -> Refusal {
+        Refusal::new(RefusalKind::Refused, message)
+    }
+
+    /// Refuses a wrong call or configuration.
+    pub fn usage(message: impl Into<String>) -> Refusal {
+        Refusal::new(RefusalKind::Usage, message)
+    }
+
+    fn outrun(message: impl Into<String>) -> Refusal {
+        Refusal::new(RefusalKind::Outrun, message)
+    }
+
+    /// Adds a way out.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<String>) -> Refusal {
+        Refusal { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// A policy that cannot be followed stops everything that asks it.
+impl From<PolicyError> for Refusal {
+    fn from(error: PolicyError) -> Self {
+        let message = error.to_string();
+        let help = match error {
+            PolicyError::Invalid { help, .. } => help,
+            _ => None,
+        };
+        let help = help.unwrap_or_else(|| {
+            "until it is corrected, nothing it is asked about is done".to_owned()
+        });
+        Refusal::usage(message).with_hint(help)
+    }
+}
+
+impl From<UnknownClient> for Refusal {
+    fn from(error: UnknownClient) -> Self {
+        Refusal::usage(error.to_string()).with_hint(error.hint())
+    }
+}
+
+impl From<InstallError> for Refusal {
+    fn from(error: InstallError) -> Self {
+        let message = error.to_string();
+        match &error {
+            InstallError::NoManifest { .. } => Refusal::refused(message)
+                .with_hint("`brief add SOURCE` writes one; `owner/repository` is a source, and so is a directory"),
+            InstallError::Policy(error) => Refusal::from(error.clone()),
+            InstallError::Forbidden { .. } => Refusal::refused(message)
+                .with_hint("ask the maintainer of this policy; `brief trust --policy` shows it"),
+            InstallError::Required { item, .. } => Refusal::refused(message).with_hint(format!(
+                "`brief add SOURCE {} --kind {}` adds it", item.name, item.kind
+            )),
+            InstallError::NoLock | InstallError::OldLock => Refusal::refused(message)
+                .with_hint("run `brief sync` without `--frozen`, and keep `brief.lock` in version control"),
+            InstallError::Frozen { differences } => {
+                let message = format!("{message}: {}", differences.join("; "));
+                Refusal::refused(message)
+                    .with_hint("run `brief sync` without `--frozen`, and keep the new `brief.lock`")
+            }
+            InstallError::Lock { error, .. } if error.problem.contains("merge") => {
+                Refusal::usage(message).with_hint(
+                    "take either side, then run `brief sync`: it brings the lock up to date",
+                )
+            }
+            InstallError::TooManyCapabilities { item, .. } => {
+                Refusal::refused(format!("{message}; nothing was changed")).with_hint(format!(
+                    "leave it out with `exclude = [\"{}\"]`, or ask its author to split it",
+                    item.full_name()
+                ))
+            }
+            // To remove the lock of a newer version would undo what that version has decided.
+            InstallError::Lock { error, .. } if error.problem.contains("upgrade `brief`") => {
+                Refusal::usage(message)
+            }
+            InstallError::Lock { .. } => Refusal::usage(message).with_hint(
+                "restore it from version control, or remove it and run `brief sync`: what we wrote is recorded elsewhere, too",
+            ),
+            InstallError::Tampered { source_name, .. } => Refusal::refused(message).with_hint(
+                format!("`brief.lock` or the cache has changed; `brief update {source_name}` accepts the new content"),
+            ),
+            InstallError::Edit { error: EditError::Outrun, .. } => Refusal::outrun(message),
+            InstallError::Edit { .. } => Refusal::usage(message),
+            InstallError::Source { .. } => {
+                Refusal::usage(message).with_hint("correct its address in `brief.toml`")
+            }
+            InstallError::Fetch { error, .. } => {
+                let refused = Refusal::refused(message);
+                match error.as_ref() {
+                    FetchError::NotCached { .. } => refused.with_hint("run it once without `--offline`"),
+                    _ => refused,
+                }
+            }
+            InstallError::Directory { .. } => Refusal::refused(message)
+                .with_hint("correct `directory` in `brief.toml`, or `brief remove` the source"),
+            InstallError::Signer { name, signers, .. } => {
+                Refusal::refused(message).with_hint(match signers.first() {
+                    Some(signer) => format!("ask its publisher; `--accept-signer '{signer}'` accepts this one"),
+                    None => format!("ask its publisher; nothing accepts a missing signature but `brief remove {name}`"),
+                })
+            }
+            InstallError::Older { name, .. } => Refusal::refused(message).with_hint(format!(
+                "a registry may replay an old answer; `brief update {name}@sha256:…` goes back on purpose"
+            )),
+            InstallError::ForeignJournal { .. } => {
+                Refusal::refused(message).with_hint("remove it, then run `brief sync`")
+            }
+            _ => Refusal::refused(message),
+        }
+    }
+}
+
+/// Returns the refusal of a typed source, which may not be one of the project.
+pub fn refusal_of_typed(error: InstallError) -> Refusal {
+    match error {
+        InstallError::Fetch { error, .. } => Refusal::refused(error.to_string()),
+        InstallError::Directory { path, error, .. } => {
+            let (path, problem) = (cleaned(&path), brief_system::words(&error));
+            let path = path.display();
+            Refusal::refused(format!("the directory `{path}` cannot be opened: {problem}"))
+                .with_hint(
+                    "a repository on GitHub is `owner/name`; others are written as git has them",
+                )
+        }
+        other => other.into(),
+    }
+}
