@@ -73,7 +73,7 @@ enum Task {
     Clients {
         /// The clients [default: all]
         clients: Vec<String>,
-        /// Only sessions of this shape, such as `resume` or `faults` [repeatable]
+        /// Only sessions of this shape, such as `resume` or `faults`; repeatable
         #[arg(long)]
         shape: Vec<String>,
     },

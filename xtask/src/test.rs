@@ -86,6 +86,11 @@ pub(crate) fn run_tests(args: &TestArgs) -> Result<(), String> {
             ["clippy", "--package", "brief-cli", "--no-default-features", "--quiet"];
         cargo(&[&without_agents[..], &["--", "-D", "warnings"]].concat())?;
     }
+    // Links between comments outlive what they lead to.
+    eprintln!("+ cargo doc --workspace --no-deps");
+    run(Command::new(env!("CARGO"))
+        .args(["doc", "--workspace", "--no-deps", "--quiet"])
+        .env("RUSTDOCFLAGS", "-D warnings"))?;
     // A test of this crate checks the generated files.
     // Tests that start programs wait half of their time.
     let threads = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -13,7 +13,7 @@ use std::io;
 use std::process::ExitCode;
 
 use brief_safety::policy::PolicyError;
-use brief_workflows::refusal::{Refusal, RefusalKind};
+use brief_workflows::refusal::{RefusalKind, RequestRefusal};
 
 use crate::ui::Ui;
 
@@ -139,12 +139,12 @@ impl fmt::Display for CommandError {
 /// A policy that cannot be followed stops the command.
 impl From<PolicyError> for CommandError {
     fn from(error: PolicyError) -> Self {
-        Refusal::from(error).into()
+        RequestRefusal::from(error).into()
     }
 }
 
-impl From<Refusal> for CommandError {
-    fn from(Refusal { kind, message, hint }: Refusal) -> Self {
+impl From<RequestRefusal> for CommandError {
+    fn from(RequestRefusal { kind, message, hint }: RequestRefusal) -> Self {
         let kind = match kind {
             RefusalKind::Refused => ErrorKind::Refused,
             RefusalKind::Usage => ErrorKind::Usage,

@@ -1,7 +1,6 @@
 //! The answer: the items that apply and those that do not, each with its reason.
 //!
-//! Everything is borrowed from the [`DialectGuidance`](crate::DialectGuidance), because a question on the hook's path
-//! looks at thousands of entries to deliver three.
+//! It borrows from the [`DialectGuidance`](crate::DialectGuidance), because a hook looks at thousands of entries to deliver three.
 
 use std::fmt;
 use std::path::Path;
@@ -12,8 +11,7 @@ use crate::moment::{Actions, Timing};
 
 /// The rank of an item in an answer, general first.
 ///
-/// The user's own items come before the project's, a directory's before those of its
-/// subdirectories, items for all files before items for some.
+/// The user's own items come before the project's, a directory's before those below, items for all files before others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Level {
     /// The user or the project.

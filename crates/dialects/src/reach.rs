@@ -1,6 +1,6 @@
 //! The files that an item is for, over a whole project.
 //!
-//! An [`Answer`] lists the items for one path; this module lists the paths for each item. The
+//! A [`Resolution`] lists the items for one path; this module lists the paths for each item. The
 //! default asks a dialect about every file in turn. A dialect that can match its patterns against
 //! all files at once overrides [`crate::DialectGuidance::reach`].
 

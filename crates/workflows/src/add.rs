@@ -17,7 +17,7 @@ use brief_syntax::text::counted;
 use brief_system::System;
 
 use crate::installation::{Installation, Remark, describe_clients};
-use crate::refusal::{Refusal, refusal_of_typed};
+use crate::refusal::{RequestRefusal, refusal_of_typed};
 use crate::revisions::short_id;
 
 /// The advice for a source without items: the paths of items.
@@ -39,7 +39,7 @@ impl LocatedSource {
         system: &dyn System,
         installation: &Installation,
         typed: TypedSource<'_>,
-    ) -> Result<LocatedSource, Refusal> {
+    ) -> Result<LocatedSource, RequestRefusal> {
         let manifest = installation.manifest.clone().unwrap_or_default();
         let addition = typed
             .entry(system, &installation.project, &manifest)
@@ -62,7 +62,7 @@ impl LocatedSource {
         base: &Path,
         network: Network,
         observer: &dyn Fn(Event<'_>),
-    ) -> Result<SourceItems, Refusal> {
+    ) -> Result<SourceItems, RequestRefusal> {
         let known = installation.clients.profiles().ids();
         let (source, locked) = (&self.addition.source, self.locked.as_deref());
         look_into(system, source, locked, base, &known, network, observer).map_err(refusal_of_typed)
@@ -109,7 +109,7 @@ pub fn prepare(
     found: &SourceItems,
     asked: WantedAddition<'_>,
     remarks: &mut Vec<Remark>,
-) -> Result<PreparedAddition, Refusal> {
+) -> Result<PreparedAddition, RequestRefusal> {
     let LocatedSource { addition, locked } = located;
     let source = &addition.source;
     remarks.extend(found.notes.iter().cloned().map(Remark::Warning));
@@ -141,7 +141,7 @@ pub fn prepare(
     remarks.extend(found.not_installed(&wanted).into_iter().map(Remark::Warning));
     if let Some(bundle) = empty_bundle(&found.registry, &wanted) {
         let message = format!("the bundle `{bundle}` has no items, so there is nothing to add");
-        return Err(Refusal::refused(message)
+        return Err(RequestRefusal::refused(message)
             .with_hint("its author lists them below `items`; `brief lint` there reports it"));
     }
     let is_new = installation.manifest.as_ref().is_none_or(|known| known.sources.is_empty())
@@ -173,7 +173,7 @@ pub fn prepare_whole(
     used: &[String],
     exclude: &[ItemId],
     declared: &[ManifestEdit],
-) -> Result<PreparedAddition, Refusal> {
+) -> Result<PreparedAddition, RequestRefusal> {
     let addition = &located.addition;
     let wanted =
         choose(&found.registry, &[], None).map_err(|error| not_chosen(addition, None, &error))?;
@@ -210,14 +210,14 @@ fn check_audience(
     wanted: &WantedItems,
     clients: &[String],
     remarks: &mut Vec<Remark>,
-) -> Result<(), Refusal> {
+) -> Result<(), RequestRefusal> {
     let Some((for_some, for_others)) = by_audience(registry, wanted, clients) else {
         return Ok(());
     };
     if for_some.is_empty() {
         let clients = clients.join(", ");
         let message = format!("none of these items is for a client here ({clients})");
-        return Err(Refusal::refused(message).with_hint(
+        return Err(RequestRefusal::refused(message).with_hint(
             "their `audience` names other clients; `--client CLIENT` adds them for one",
         ));
     }
@@ -258,7 +258,7 @@ fn for_other_clients(items: &[&PortableItem], clients: &[String]) -> String {
 }
 
 /// Adds the clients that the source describes to an error about an unknown one.
-fn with_described(error: Refusal, found: &SourceItems) -> Refusal {
+fn with_described(error: RequestRefusal, found: &SourceItems) -> RequestRefusal {
     let names: Vec<String> =
         found.described.clients.iter().map(|client| format!("`{}`", client.id)).collect();
     match names.as_slice() {
@@ -267,21 +267,23 @@ fn with_described(error: Refusal, found: &SourceItems) -> Refusal {
     }
 }
 
-fn not_added(error: &AddError) -> Refusal {
+fn not_added(error: &AddError) -> RequestRefusal {
     let message = error.to_string();
     match error {
-        AddError::Name(_) => Refusal::usage(format!("`--name`: {message}")),
-        AddError::Known(_) => Refusal::refused(message).with_hint("leave `--name` away"),
-        AddError::NameTaken(_) => Refusal::refused(message).with_hint("choose another `--name`"),
-        _ => Refusal::usage(message),
+        AddError::Name(_) => RequestRefusal::usage(format!("`--name`: {message}")),
+        AddError::Known(_) => RequestRefusal::refused(message).with_hint("leave `--name` away"),
+        AddError::NameTaken(_) => {
+            RequestRefusal::refused(message).with_hint("choose another `--name`")
+        }
+        _ => RequestRefusal::usage(message),
     }
 }
 
-fn not_chosen(addition: &Addition, locked: Option<&str>, error: &ChooseError) -> Refusal {
+fn not_chosen(addition: &Addition, locked: Option<&str>, error: &ChooseError) -> RequestRefusal {
     let at = locked.map_or(String::new(), |commit| {
         format!(" at {}", short_id(commit.strip_prefix("sha256:").unwrap_or(commit)))
     });
-    let refused = Refusal::refused(format!("`{}`{at}: {error}", addition.source.typed()));
+    let refused = RequestRefusal::refused(format!("`{}`{at}: {error}", addition.source.typed()));
     match error {
         ChooseError::Missing { near, .. } if !near.is_empty() => {
             let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();

@@ -13,7 +13,7 @@ use brief_registry::manifest::{Manifest, ManifestEdit};
 use brief_syntax::{Diagnostic, Source};
 use brief_system::System;
 
-use crate::refusal::Refusal;
+use crate::refusal::RequestRefusal;
 
 /// Something that a workflow tells its user on the way, in order.
 #[derive(Debug, Clone)]
@@ -99,7 +99,11 @@ impl Installation {
     }
 
     /// Takes servers over that edits of the manifest declare.
-    pub fn declare(&mut self, system: &dyn System, edits: &[ManifestEdit]) -> Result<(), Refusal> {
+    pub fn declare(
+        &mut self,
+        system: &dyn System,
+        edits: &[ManifestEdit],
+    ) -> Result<(), RequestRefusal> {
         if edits.is_empty() {
             return Ok(());
         }
@@ -107,7 +111,7 @@ impl Installation {
         let source = self.project.read_manifest(system)?;
         let text = source.as_ref().map_or("", |source| source.text());
         let edited = ManifestEdit::apply(text, edits)
-            .map_err(|error| Refusal::refused(format!("`{}`: {error}", path.display())))?;
+            .map_err(|error| RequestRefusal::refused(format!("`{}`: {error}", path.display())))?;
         let source = Arc::new(Source::new(path, edited));
         let own = OwnClients::below(system, &self.project.outputs);
         let scope = self.clients.scope();
@@ -137,7 +141,7 @@ impl Installation {
         described: &OwnClients,
         named: &[String],
         remarks: &mut Vec<Remark>,
-    ) -> Result<Vec<Arc<Source>>, Refusal> {
+    ) -> Result<Vec<Arc<Source>>, RequestRefusal> {
         let base = self.project.outputs.clone();
         let show = |found: Vec<Diagnostic>, remarks: &mut Vec<Remark>| {
             remarks.push(Remark::Problems { found, base: base.clone() });
@@ -158,7 +162,7 @@ impl Installation {
             show(unread, remarks);
             let message =
                 "the source describes a client in a file that cannot be read; nothing was changed";
-            return Err(Refusal::refused(message));
+            return Err(RequestRefusal::refused(message));
         }
         let taken: Vec<Arc<Source>> = described.sources.iter().filter(is_new).cloned().collect();
         if taken.is_empty() || self.clients.scope() == ProfileScope::Home {
@@ -169,7 +173,7 @@ impl Installation {
             if !problems.is_empty() {
                 show(problems, remarks);
                 let message = "the source describes a client that writes files of others";
-                return Err(Refusal::refused(message));
+                return Err(RequestRefusal::refused(message));
             }
             let name = source.path().file_stem().unwrap_or_default().to_string_lossy();
             for line in lines {
@@ -195,7 +199,7 @@ impl Installation {
             Err(problems) => problems,
         };
         show(problems, remarks);
-        Err(Refusal::refused("the source describes a client that cannot be used"))
+        Err(RequestRefusal::refused("the source describes a client that cannot be used"))
     }
 
     /// Returns the clients of the items.

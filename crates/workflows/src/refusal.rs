@@ -20,7 +20,7 @@ pub enum RefusalKind {
 
 /// A reason why nothing was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RequestRefusal {
     /// The kind.
     pub kind: RefusalKind,
     /// The reason.
@@ -29,34 +29,34 @@ pub struct Refusal {
     pub hint: Option<String>,
 }
 
-impl Refusal {
-    fn new(kind: RefusalKind, message: impl Into<String>) -> Refusal {
-        Refusal { kind, message: message.into(), hint: None }
+impl RequestRefusal {
+    fn new(kind: RefusalKind, message: impl Into<String>) -> RequestRefusal {
+        RequestRefusal { kind, message: message.into(), hint: None }
     }
 
     /// Refuses a request.
-    pub fn refused(message: impl Into<String>) -> Refusal {
-        Refusal::new(RefusalKind::Refused, message)
+    pub fn refused(message: impl Into<String>) -> RequestRefusal {
+        RequestRefusal::new(RefusalKind::Refused, message)
     }
 
     /// Refuses a wrong call or configuration.
-    pub fn usage(message: impl Into<String>) -> Refusal {
-        Refusal::new(RefusalKind::Usage, message)
+    pub fn usage(message: impl Into<String>) -> RequestRefusal {
+        RequestRefusal::new(RefusalKind::Usage, message)
     }
 
-    fn outrun(message: impl Into<String>) -> Refusal {
-        Refusal::new(RefusalKind::Outrun, message)
+    fn outrun(message: impl Into<String>) -> RequestRefusal {
+        RequestRefusal::new(RefusalKind::Outrun, message)
     }
 
     /// Adds a way out.
     #[must_use]
-    pub fn with_hint(self, hint: impl Into<String>) -> Refusal {
-        Refusal { hint: Some(hint.into()), ..self }
+    pub fn with_hint(self, hint: impl Into<String>) -> RequestRefusal {
+        RequestRefusal { hint: Some(hint.into()), ..self }
     }
 }
 
 /// A policy that cannot be followed stops everything that asks it.
-impl From<PolicyError> for Refusal {
+impl From<PolicyError> for RequestRefusal {
     fn from(error: PolicyError) -> Self {
         let message = error.to_string();
         let help = match error {
@@ -66,95 +66,95 @@ impl From<PolicyError> for Refusal {
         let help = help.unwrap_or_else(|| {
             "until it is corrected, nothing it is asked about is done".to_owned()
         });
-        Refusal::usage(message).with_hint(help)
+        RequestRefusal::usage(message).with_hint(help)
     }
 }
 
-impl From<UnknownClient> for Refusal {
+impl From<UnknownClient> for RequestRefusal {
     fn from(error: UnknownClient) -> Self {
-        Refusal::usage(error.to_string()).with_hint(error.hint())
+        RequestRefusal::usage(error.to_string()).with_hint(error.hint())
     }
 }
 
-impl From<InstallError> for Refusal {
+impl From<InstallError> for RequestRefusal {
     fn from(error: InstallError) -> Self {
         let message = error.to_string();
         match &error {
-            InstallError::NoManifest { .. } => Refusal::refused(message)
+            InstallError::NoManifest { .. } => RequestRefusal::refused(message)
                 .with_hint("`brief add SOURCE` writes one; `owner/repository` is a source, and so is a directory"),
-            InstallError::Policy(error) => Refusal::from(error.clone()),
-            InstallError::Forbidden { .. } => Refusal::refused(message)
+            InstallError::Policy(error) => RequestRefusal::from(error.clone()),
+            InstallError::Forbidden { .. } => RequestRefusal::refused(message)
                 .with_hint("ask the maintainer of this policy; `brief trust --policy` shows it"),
-            InstallError::Required { item, .. } => Refusal::refused(message).with_hint(format!(
+            InstallError::Required { item, .. } => RequestRefusal::refused(message).with_hint(format!(
                 "`brief add SOURCE {} --kind {}` adds it", item.name, item.kind
             )),
-            InstallError::NoLock | InstallError::OldLock => Refusal::refused(message)
+            InstallError::NoLock | InstallError::OldLock => RequestRefusal::refused(message)
                 .with_hint("run `brief sync` without `--frozen`, and keep `brief.lock` in version control"),
             InstallError::Frozen { differences } => {
                 let message = format!("{message}: {}", differences.join("; "));
-                Refusal::refused(message)
+                RequestRefusal::refused(message)
                     .with_hint("run `brief sync` without `--frozen`, and keep the new `brief.lock`")
             }
             InstallError::Lock { error, .. } if error.problem.contains("merge") => {
-                Refusal::usage(message).with_hint(
+                RequestRefusal::usage(message).with_hint(
                     "take either side, then run `brief sync`: it brings the lock up to date",
                 )
             }
             InstallError::TooManyCapabilities { item, .. } => {
-                Refusal::refused(format!("{message}; nothing was changed")).with_hint(format!(
+                RequestRefusal::refused(format!("{message}; nothing was changed")).with_hint(format!(
                     "leave it out with `exclude = [\"{}\"]`, or ask its author to split it",
                     item.full_name()
                 ))
             }
             // To remove the lock of a newer version would undo what that version has decided.
             InstallError::Lock { error, .. } if error.problem.contains("upgrade `brief`") => {
-                Refusal::usage(message)
+                RequestRefusal::usage(message)
             }
-            InstallError::Lock { .. } => Refusal::usage(message).with_hint(
+            InstallError::Lock { .. } => RequestRefusal::usage(message).with_hint(
                 "restore it from version control, or remove it and run `brief sync`: what we wrote is recorded elsewhere, too",
             ),
-            InstallError::Tampered { source_name, .. } => Refusal::refused(message).with_hint(
+            InstallError::Tampered { source_name, .. } => RequestRefusal::refused(message).with_hint(
                 format!("`brief.lock` or the cache has changed; `brief update {source_name}` accepts the new content"),
             ),
-            InstallError::Edit { error: EditError::Outrun, .. } => Refusal::outrun(message),
-            InstallError::Edit { .. } => Refusal::usage(message),
+            InstallError::Edit { error: EditError::Outrun, .. } => RequestRefusal::outrun(message),
+            InstallError::Edit { .. } => RequestRefusal::usage(message),
             InstallError::Source { .. } => {
-                Refusal::usage(message).with_hint("correct its address in `brief.toml`")
+                RequestRefusal::usage(message).with_hint("correct its address in `brief.toml`")
             }
             InstallError::Fetch { error, .. } => {
-                let refused = Refusal::refused(message);
+                let refused = RequestRefusal::refused(message);
                 match error.as_ref() {
                     FetchError::NotCached { .. } => refused.with_hint("run it once without `--offline`"),
                     _ => refused,
                 }
             }
-            InstallError::Directory { .. } => Refusal::refused(message)
+            InstallError::Directory { .. } => RequestRefusal::refused(message)
                 .with_hint("correct `directory` in `brief.toml`, or `brief remove` the source"),
             InstallError::Signer { name, signers, .. } => {
-                Refusal::refused(message).with_hint(match signers.first() {
+                RequestRefusal::refused(message).with_hint(match signers.first() {
                     Some(signer) => format!("ask its publisher; `--accept-signer '{signer}'` accepts this one"),
                     None => format!("ask its publisher; nothing accepts a missing signature but `brief remove {name}`"),
                 })
             }
-            InstallError::Older { name, .. } => Refusal::refused(message).with_hint(format!(
+            InstallError::Older { name, .. } => RequestRefusal::refused(message).with_hint(format!(
                 "a registry may replay an old answer; `brief update {name}@sha256:…` goes back on purpose"
             )),
             InstallError::ForeignJournal { .. } => {
-                Refusal::refused(message).with_hint("remove it, then run `brief sync`")
+                RequestRefusal::refused(message).with_hint("remove it, then run `brief sync`")
             }
-            _ => Refusal::refused(message),
+            _ => RequestRefusal::refused(message),
         }
     }
 }
 
 /// Returns the refusal of a typed source, which may not be one of the project.
-pub fn refusal_of_typed(error: InstallError) -> Refusal {
+pub fn refusal_of_typed(error: InstallError) -> RequestRefusal {
     match error {
-        InstallError::Fetch { error, .. } => Refusal::refused(error.to_string()),
+        InstallError::Fetch { error, .. } => RequestRefusal::refused(error.to_string()),
         InstallError::Directory { path, error, .. } => {
             let (path, problem) = (cleaned(&path), brief_system::words(&error));
             let path = path.display();
-            Refusal::refused(format!("the directory `{path}` cannot be opened: {problem}"))
+            RequestRefusal::refused(format!("the directory `{path}` cannot be opened: {problem}"))
                 .with_hint(
                     "a repository on GitHub is `owner/name`; others are written as git has them",
                 )

@@ -11,7 +11,6 @@ use brief_dialects::dependencies::LockedDependency;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, SharedEntry};
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_engine::Dialects;
-use brief_profiles::OwnClients;
 use brief_registry::install::{self, Drift, InstallStatus, SourceInventory};
 use brief_registry::lock::Lock;
 use brief_registry::manifest::WantedDependency;
@@ -31,7 +30,6 @@ use crate::ui::Ui;
 
 /// The limit of clients' files.
 const LOOKED_AT: usize = 10_000;
-
 /// The depth of searched directories.
 const DEPTH: usize = 4;
 
@@ -42,7 +40,6 @@ const DEPTH: usize = 4;
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     place: InstallationArg,
-
     /// Print JSON: the findings
     #[arg(long)]
     json: bool,
@@ -506,7 +503,7 @@ impl Examination<'_> {
         let system = self.session.system();
         let (root, home) = (self.session.repository()?, resolved_home(system));
         let is_global = self.installation.clients.scope() == ProfileScope::Home;
-        let known = OwnClients::below(system, root.path()).known();
+        let known = brief_profiles::OwnClients::below(system, root.path()).known();
         let mut seen = BTreeSet::new();
         for client in &known.clients {
             for hook in find_installed_hooks(system, client, root.path(), home.as_deref()) {

@@ -2,20 +2,20 @@
 
 use brief_profiles::UnknownClient;
 use brief_registry::install::{InstallError, Unresolved};
-use brief_workflows::refusal::Refusal;
+use brief_workflows::refusal::RequestRefusal;
 
 use crate::error::{CommandError, Result};
 use crate::ui::Ui;
 
 impl From<InstallError> for CommandError {
     fn from(error: InstallError) -> Self {
-        Refusal::from(error).into()
+        RequestRefusal::from(error).into()
     }
 }
 
 impl From<UnknownClient> for CommandError {
     fn from(error: UnknownClient) -> Self {
-        Refusal::from(error).into()
+        RequestRefusal::from(error).into()
     }
 }
 

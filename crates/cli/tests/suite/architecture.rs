@@ -63,10 +63,10 @@ fn manifests() -> Vec<Manifest> {
     manifests
 }
 
-/// Packages of `Cargo.lock`, our own and those of tests and other systems included. More need a reason: 13 are
+/// Packages of `Cargo.lock`, our own and those of tests and other systems included. More need a reason: 19 are our own, 13 are
 /// the HTTP server of `brief mcp --http`, 4 the templates of `brief view`, 10 the archives of `cargo xtask dist`, which the
 /// program has for artifacts too, the last one the crate that two others go out through.
-const MOST_PACKAGES: usize = 245;
+const MOST_PACKAGES: usize = 248;
 
 fn floors() -> BTreeMap<&'static str, usize> {
     let floors = FLOORS.iter().enumerate();

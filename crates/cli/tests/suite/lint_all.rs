@@ -273,7 +273,7 @@ fn a_dead_pattern_is_reported_once() {
         .with_file("src/a.py", "");
     let found = lint(&project, &[]);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].ends_with("/dead-glob"), "{found:?}");
+    assert!(found[0].ends_with("/unused-pattern"), "{found:?}");
 }
 
 /// Rules for another project are a collection, which is one note and no list of unused items.

@@ -109,7 +109,7 @@ pub enum SettingsError {
     },
 }
 
-/// The message of a [`JsonText`].
+/// The message of a `JsonText`.
 impl From<String> for SettingsError {
     fn from(message: String) -> SettingsError {
         SettingsError::Syntax(message)

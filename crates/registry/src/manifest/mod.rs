@@ -114,7 +114,7 @@ impl ManifestPlace {
     /// The keys of a place in the manifest and in the lock, in the order in which they are written.
     pub(crate) const KEYS: [&'static str; 5] = ["git", "oci", "directory", "ref", "subpath"];
 
-    /// Returns the value of one of the [`ManifestPlace::KEYS`].
+    /// Returns the value of one of the `ManifestPlace::KEYS`.
     pub fn field(&self, key: &str) -> Option<&str> {
         let (form, address, reference, subpath) = match self {
             ManifestPlace::Git { git, reference, subpath } => ("git", git, reference, subpath),

@@ -1,7 +1,7 @@
 //! Pages in a browser: what every agent sees, and what it costs.
 //!
 //! A page shows the answers that `brief … --json` prints, and asks nothing else. A page about a file reads along its
-//! path, as a hook does; one about the project shows a [`snapshot::Snapshot`], which a thread makes anew when a file
+//! path, as a hook does; one about the project shows a `snapshot::Snapshot`, which a thread makes anew when a file
 //! changes. Pages are served on loopback behind a token, or written as files. Nothing is executed and nothing of the
 //! project is written.
 

@@ -2,7 +2,7 @@
 //! listed files and agents as resources.
 //!
 //! A question is answered as the command line answers it: it reads along the path. An answer is kept, and given again if
-//! a look at everything that it was read from finds no change, so that an answer is never older than the files. Lists are made from a [`offers::Offers`] of the whole project, which a thread of its own makes
+//! a look at everything that it was read from finds no change, so that an answer is never older than the files. Lists are made from a `offers::Offers` of the whole project, which a thread of its own makes
 //! anew when a file changes. Nothing is executed and nothing is written.
 
 mod answers;
