@@ -44,8 +44,11 @@ fn main() {
         option("-Wl,-z,pack-relative-relocs");
     }
     if is_plain {
-        let directory = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-        option(&format!("-Wl,-T,{directory}/hook.ld"));
+        // `brief-agent`, which is linked with this file, too, answers no hook.
+        let script = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("hook.ld");
+        if script.is_file() {
+            option(&format!("-Wl,-T,{}", script.display()));
+        }
     }
     if is_plain && is_native && ARCHIVES.iter().all(|name| has_archive(name)) {
         let directory = env::var("OUT_DIR").expect("cargo names a directory for what is generated");

@@ -559,7 +559,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "mcp-server",
         backing: Backing::Own,
-        run: brief_agent::fuzzing::mcp_server,
+        run: brief_mcp_client::fuzzing::answers,
         seed: |_| false,
         own_seeds: &[
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"5\"}],\"isError\":false}}\n",

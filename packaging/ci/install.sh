@@ -17,8 +17,8 @@ case "$(uname -s)-$(uname -m)" in
   MINGW*-x86_64 | MSYS*-x86_64) target=x86_64-pc-windows-msvc ;;
   *) echo "error: there is no release for $(uname -s) on $(uname -m)" >&2; exit 2 ;;
 esac
-name=brief-$version-$target archive=$name.tar.gz program=brief
-case "$target" in *windows*) archive=$name.zip program=brief.exe ;; esac
+name=brief-$version-$target archive=$name.tar.gz suffix=
+case "$target" in *windows*) archive=$name.zip suffix=.exe ;; esac
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -30,5 +30,6 @@ grep -F "  $archive" SHA256SUMS > wanted || { echo "error: SHA256SUMS does not n
 if command -v sha256sum >/dev/null; then sha256sum --quiet --check wanted; else shasum -a 256 --quiet --check wanted; fi
 case "$archive" in *.zip) unzip -q "$archive" ;; *) tar -xzf "$archive" ;; esac
 mkdir -p "$directory"
-cp "$name/bin/$program" "$directory/"
-echo "$("$directory/$program" --version) in $directory" >&2
+# `brief` looks for `brief-agent` next to itself.
+cp "$name/bin/brief$suffix" "$name/bin/brief-agent$suffix" "$directory/"
+echo "$("$directory/brief$suffix" --version) in $directory" >&2

@@ -1,8 +1,8 @@
-//! Packages of the program, all made from one binary: an archive, a `.deb`, a Python wheel, npm packages, checksums and a bill
+//! Packages of the programs, `brief` and `brief-agent`, all made from one pair of binaries: an archive, a `.deb`, a Python wheel, npm packages, checksums and a bill
 //! of materials.
 //!
 //! Package formats are archives with a few texts in them. They are written here, without the tools of each format, so that
-//! the same binary gives the same bytes on every machine: names are sorted, times are `SOURCE_DATE_EPOCH`, owners are 0.
+//! the same binaries give the same bytes on every machine: names are sorted, times are `SOURCE_DATE_EPOCH`, owners are 0.
 
 mod archive;
 mod deb;
@@ -49,7 +49,9 @@ struct Release {
     version: String,
     platform: &'static Platform,
     program: Arc<[u8]>,
-    /// The glibc that the program has to find; `None` if it contains its C library.
+    /// `brief-agent`, which `brief` looks for next to itself.
+    agent: Arc<[u8]>,
+    /// The glibc that the programs have to find; `None` if they contain their C library.
     glibc: Option<(u32, u32)>,
     /// The manual pages by file name.
     manual: Vec<(String, Vec<u8>)>,
@@ -64,7 +66,7 @@ struct Release {
     level: Compression,
 }
 
-/// Makes the packages of a binary, or of one that is built for it.
+/// Makes the packages of a binary and the `brief-agent` next to it, or of two that are built for it.
 pub(crate) fn run(binary: Option<&Path>, out: Option<&Path>) -> Result<(), String> {
     let binary = match binary {
         Some(binary) => binary.to_owned(),
@@ -76,13 +78,13 @@ pub(crate) fn run(binary: Option<&Path>, out: Option<&Path>) -> Result<(), Strin
         eprintln!("{size:>10}  {}", out.join(name).display());
     }
     match release.glibc {
-        None => eprintln!("the program contains its C library"),
-        Some((major, minor)) => eprintln!("the program needs glibc {major}.{minor}"),
+        None => eprintln!("the programs contain their C library"),
+        Some((major, minor)) => eprintln!("the programs need glibc {major}.{minor}"),
     }
     Ok(())
 }
 
-/// Builds the program as it ships, without the names of this machine's directories in it.
+/// Builds the programs as they ship, without the names of this machine's directories in it.
 fn build() -> Result<PathBuf, String> {
     let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
         let home = env::var_os("HOME").or_else(|| env::var_os("USERPROFILE"))?;
@@ -102,29 +104,39 @@ fn build() -> Result<PathBuf, String> {
     flags
         .extend(env::var("RUSTFLAGS").iter().flat_map(|flags| flags.split(' ')).map(str::to_owned));
     let cflags = map("-ffile-prefix-map=").join(" ");
-    eprintln!("+ cargo build --profile dist --package brief-cli --locked");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo
-        .args(["build", "--profile", "dist", "--package", "brief-cli", "--locked"])
-        .current_dir(workspace())
-        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
-        .env("SOURCE_DATE_EPOCH", time().to_string())
-        .env("BRIEF_COMMIT", git(&["rev-parse", "HEAD"]).unwrap_or_default());
-    if !cfg!(windows) {
-        cargo.env("CFLAGS", cflags);
+    // One after the other: built together, `brief` would get the features that only `brief-agent` asks for.
+    for package in ["brief-cli", "brief-agent-cli"] {
+        eprintln!("+ cargo build --profile dist --package {package} --locked");
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo
+            .args(["build", "--profile", "dist", "--package", package, "--locked"])
+            .current_dir(workspace())
+            .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
+            .env("SOURCE_DATE_EPOCH", time().to_string())
+            .env("BRIEF_COMMIT", git(&["rev-parse", "HEAD"]).unwrap_or_default());
+        if !cfg!(windows) {
+            cargo.env("CFLAGS", &cflags);
+        }
+        run_command(&mut cargo)?;
     }
-    run_command(&mut cargo)?;
     Ok(target.join("dist").join(format!("brief{}", env::consts::EXE_SUFFIX)))
 }
 
 impl Release {
-    /// Reads a binary, and asks it for its version, manual pages and completion scripts.
+    /// Reads a binary and the `brief-agent` next to it, and asks for the version, manual pages and completion scripts.
     fn of(binary: &Path, level: Compression) -> Result<Release, String> {
         let facts: Value = serde_json::from_slice(&answer(binary, &["version", "--json"])?)
             .map_err(|error| format!("{}: {error}", binary.display()))?;
         let fact = |name: &str| facts["program"][name].as_str().unwrap_or_default().to_owned();
         let platform = Platform::of(&fact("target"))?;
         let program = read(binary)?;
+        let agent = binary.with_file_name(platform.agent_executable());
+        let version = fact("version");
+        let agent_version = answer(&agent, &["--version"])?;
+        if String::from_utf8_lossy(&agent_version).trim() != format!("brief-agent {version}") {
+            return Err(format!("{} is not of version {version}", agent.display()));
+        }
+        let agent = read(&agent)?;
         let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
         let pages = scratch.path().to_string_lossy().into_owned();
         answer(binary, &["man", &pages])?;
@@ -136,15 +148,16 @@ impl Release {
         }
         manual.sort_unstable();
         let script = |(shell, _): (&str, &str)| answer(binary, &["completions", shell]);
-        let glibc = platform::required_glibc(&program)?;
+        let glibc = platform::required_glibc(&program)?.max(platform::required_glibc(&agent)?);
         let mut components = sbom::linked(platform.triple)?;
         let licenses = licenses::texts(&components, platform, glibc)?;
         components.extend(platform.c_library(glibc));
         Ok(Release {
-            version: fact("version"),
+            version,
             platform,
             glibc,
             program: program.into(),
+            agent: agent.into(),
             manual,
             completions: SHELLS.into_iter().map(script).collect::<Result<_, _>>()?,
             components,
@@ -175,11 +188,11 @@ impl Release {
     fn archive(&self) -> (String, Vec<u8>) {
         let top = format!("brief-{}-{}", self.version, self.platform.triple);
         let mut files = vec![
-            DistFile::program(format!("bin/{}", self.platform.executable()), &self.program),
             DistFile::text("README.md", include_str!("../../README.md")),
             DistFile::text("CHANGELOG.md", include_str!("../../CHANGELOG.md")),
             DistFile::text("Dockerfile", include_str!("../../packaging/Dockerfile")),
         ];
+        files.extend(self.programs("bin"));
         files.extend(self.license_files());
         files.extend(self.manual_pages("share/man/man1"));
         for ((shell, name), script) in SHELLS.iter().zip(&self.completions) {
@@ -191,6 +204,15 @@ impl Release {
         } else {
             (format!("{top}.tar.gz"), archive::tar_gz(files, self.time, self.level))
         }
+    }
+
+    /// The two programs, in one directory.
+    fn programs(&self, directory: &str) -> [DistFile; 2] {
+        let (brief, agent) = (self.platform.executable(), self.platform.agent_executable());
+        [
+            DistFile::program(format!("{directory}/{brief}"), &self.program),
+            DistFile::program(format!("{directory}/{agent}"), &self.agent),
+        ]
     }
 
     fn license_files(&self) -> [DistFile; 3] {

@@ -17,10 +17,7 @@ use crate::{bench, cargo, run, workspace};
 const TESTED: [&str; 3] = ["crates", "fuzz", "xtask"];
 
 /// Modules of the command line's suite that `--quick` leaves out: each starts processes by the dozen, or waits.
-const SLOW_MODULES: [&str; 19] = [
-    "agent_browser",
-    "agent_run",
-    "agent_stop",
+const SLOW_MODULES: [&str; 16] = [
     "artifact_identity",
     "artifact_trust",
     "artifacts",
@@ -40,7 +37,8 @@ const SLOW_MODULES: [&str; 19] = [
 ];
 
 /// Crates whose unit tests start processes and wait for them; `--quick` leaves them out.
-const SLOW_CRATES: [&str; 4] = ["brief-agent", "brief-fuzz", "brief-testkit", "xtask"];
+const SLOW_CRATES: [&str; 5] =
+    ["brief-agent", "brief-mcp-client", "brief-fuzz", "brief-testkit", "xtask"];
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -81,10 +79,6 @@ pub(crate) fn run_tests(args: &TestArgs) -> Result<(), String> {
     }
     if skips.may_run(&[TestTool::Clippy], "cargo clippy") {
         cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
-        // The program also builds without agents.
-        let without_agents =
-            ["clippy", "--package", "brief-cli", "--no-default-features", "--quiet"];
-        cargo(&[&without_agents[..], &["--", "-D", "warnings"]].concat())?;
     }
     // Links between comments outlive what they lead to.
     eprintln!("+ cargo doc --workspace --no-deps");

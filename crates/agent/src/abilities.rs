@@ -21,6 +21,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use brief_mcp_client::SharedServers;
 use brief_system::{Interruption, System, words};
 use serde_json::{Value, json};
 
@@ -49,6 +50,18 @@ pub trait McpAccess: Send {
         args: &Value,
         time_left: Duration,
     ) -> Result<Value, String>;
+}
+
+impl McpAccess for SharedServers {
+    fn call(
+        &mut self,
+        server: &str,
+        tool: &str,
+        args: &Value,
+        time_left: Duration,
+    ) -> Result<Value, String> {
+        self.lock().call(server, tool, args, time_left)
+    }
 }
 
 /// A refused or failed request. Its text form is the message for the tool.

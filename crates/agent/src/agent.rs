@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_dialects::agents::{Agent, AgentValue, Effective, Scheme, ToolCode, check_tools};
+use brief_dialects::agents::{Agent, AgentValue, CodeProblem, Effective, Scheme, check_tools};
+use brief_mcp_client::ServerTool;
 use brief_syntax::{Diagnostic, Severity, Span, limits, rules};
 use brief_system::{Interruption, System};
 use serde_json::{Value, json};
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 use crate::abilities::{AbilityRequest, GrantError, Grants, Host};
 use crate::conversation::ReadyTools;
 use crate::gates;
-use crate::mcp_client::ServerTool;
 use crate::sandbox::{Fences, Limits, MissingFence, Worker, WorkerProgram};
 use crate::tools::{CallError, Evaluation, Schema, ToolBox, ToolsError, Unchecked};
 
@@ -47,26 +47,17 @@ impl AgentCode {
                 AgentCode { schemes, diagnostics, evaluation: Some(evaluation) }
             }
             Err(error) => {
-                let problem = code_problem(agent, tools, &error);
+                let problem = agent.diagnose_code(code_problem(&error));
                 AgentCode { diagnostics: vec![problem], ..AgentCode::default() }
             }
         }
     }
 
-    /// Parses the code of an agent in a worker, and returns what is wrong with its syntax. Nothing of it runs. An agent
-    /// without tools starts no worker. The error is that of a worker that does not start.
+    /// Parses the code of an agent as [`parse_code`] does, and returns what is wrong with its syntax.
     pub fn parse(system: Arc<dyn System>, agent: &Agent) -> Result<Option<Diagnostic>, ToolsError> {
         let Some(tools) = &agent.tools else { return Ok(None) };
-        if tools.code.len() > limits::TOOL_CODE_BYTES {
-            let error = ToolsError::TooLarge(tools.code.len());
-            return Ok(Some(code_problem(agent, tools, &error)));
-        }
-        let program = own_worker(system.as_ref(), MissingFence::Accept)?;
-        match Worker::parse(system, &program, &tools.code, Limits::default()) {
-            Ok(()) => Ok(None),
-            Err(error @ ToolsError::Syntax { .. }) => Ok(Some(code_problem(agent, tools, &error))),
-            Err(error) => Err(error),
-        }
+        let problem = parse_code(system, &tools.code)?;
+        Ok(problem.map(|problem| agent.diagnose_code(problem)))
     }
 
     /// Returns whether the agent may run.
@@ -93,18 +84,25 @@ impl AgentCode {
     }
 }
 
-/// Returns a diagnostic about an agent's code. A place in the code is a place in the file.
-fn code_problem(agent: &Agent, tools: &ToolCode, error: &ToolsError) -> Diagnostic {
-    let (span, message) = match error.place() {
-        Some((line, column)) => {
-            (tools.place(line as usize, column as usize), error.without_place())
-        }
-        None => (tools.heading, error.to_string()),
-    };
-    let problem = Diagnostic::new(rules::agent_file::TOOLS_CODE, &agent.source, span, message);
-    match error.help() {
-        Some(help) => problem.with_help(help),
-        None => problem,
+/// Parses code in a worker, and returns what is wrong with its syntax. Nothing of it runs. The error is that of a worker that
+/// does not start.
+pub fn parse_code(system: Arc<dyn System>, code: &str) -> Result<Option<CodeProblem>, ToolsError> {
+    if code.len() > limits::TOOL_CODE_BYTES {
+        return Ok(Some(code_problem(&ToolsError::TooLarge(code.len()))));
+    }
+    let program = own_worker(system.as_ref(), MissingFence::Accept)?;
+    match Worker::parse(system, &program, code, Limits::default()) {
+        Ok(()) => Ok(None),
+        Err(error @ ToolsError::Syntax { .. }) => Ok(Some(code_problem(&error))),
+        Err(error) => Err(error),
+    }
+}
+
+fn code_problem(error: &ToolsError) -> CodeProblem {
+    CodeProblem {
+        message: error.without_place(),
+        place: error.place(),
+        help: error.help().map(str::to_owned),
     }
 }
 

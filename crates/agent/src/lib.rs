@@ -10,10 +10,8 @@ pub mod conversation;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod gates;
-pub mod mcp_client;
 pub mod remote_commands;
 pub mod sandbox;
-mod sse;
 pub mod tools;
 
 pub use abilities::{AbilityAudit, Grants, Host, McpAccess, NetworkPolicy};

@@ -5,6 +5,4 @@
 
 mod browser;
 mod conversation;
-mod request;
 mod sandbox;
-mod servers;

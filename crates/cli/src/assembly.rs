@@ -178,7 +178,7 @@ fn refuse_project(
 }
 
 /// Returns the command that trusts a project, to be typed in `directory`.
-pub(crate) fn trust_command(directory: &Path, project: &Path) -> String {
+pub fn trust_command(directory: &Path, project: &Path) -> String {
     if directory.starts_with(project) {
         "brief trust .".to_owned()
     } else {

@@ -18,17 +18,19 @@ use brief_workflows::refusal::{RefusalKind, RequestRefusal};
 use crate::ui::Ui;
 
 /// The outcome of a command, or of a part of one.
-pub(crate) type Result<T = (), E = CommandError> = std::result::Result<T, E>;
+pub type Result<T = (), E = CommandError> = std::result::Result<T, E>;
 
 /// The kind of an error, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ErrorKind {
+pub enum ErrorKind {
     /// The request cannot be fulfilled.
     Refused,
     /// The call or the configuration is wrong.
     Usage,
     /// A concurrent run was faster, so that the request has to be checked again.
     Outrun,
+    /// The program that we handed over to has ended with this code, where a process cannot become another program.
+    Program(u8),
     /// The user interrupted it.
     Interrupted,
     /// The reader of the output went away.
@@ -44,14 +46,16 @@ impl ErrorKind {
             ErrorKind::Refused | ErrorKind::Outrun => 1,
             ErrorKind::Usage => 2,
             ErrorKind::Internal => 3,
+            ErrorKind::Program(code) => code,
             // The shell's code for a program that ^C ended.
             ErrorKind::Interrupted => 130,
         })
     }
 }
 
+/// An error of a command, with its exit code.
 #[derive(Debug)]
-pub(crate) struct CommandError {
+pub struct CommandError {
     kind: ErrorKind,
     /// Empty if everything was printed before, and only the exit code is left.
     message: String,
@@ -63,16 +67,23 @@ impl CommandError {
         CommandError { kind, message: message.into(), hint: None }
     }
 
-    pub(crate) fn refused(message: impl Into<String>) -> Self {
+    /// Returns the error of a request that cannot be fulfilled.
+    pub fn refused(message: impl Into<String>) -> Self {
         CommandError::new(ErrorKind::Refused, message)
     }
 
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    /// Returns the error of a wrong call or configuration.
+    pub fn usage(message: impl Into<String>) -> Self {
         CommandError::new(ErrorKind::Usage, message)
     }
 
+    /// Ends a command with the code of a program that it has handed over to.
+    pub(crate) fn of_program(code: u8) -> Self {
+        CommandError::reported(ErrorKind::Program(code))
+    }
+
     /// Ends a command that has printed its problems itself.
-    pub(crate) fn reported(kind: ErrorKind) -> Self {
+    pub fn reported(kind: ErrorKind) -> Self {
         CommandError::new(kind, "")
     }
 
@@ -97,17 +108,20 @@ impl CommandError {
         matches!(self.kind, ErrorKind::Interrupted | ErrorKind::BrokenPipe | ErrorKind::Internal)
     }
 
-    pub(crate) fn interrupted() -> Self {
+    /// Returns the error of a command that the user interrupted.
+    pub fn interrupted() -> Self {
         CommandError::new(ErrorKind::Interrupted, "interrupted")
     }
 
-    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    /// Adds what the user can do.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// Prints the error and returns its exit code.
-    pub(crate) fn report(self, ui: &mut Ui) -> ExitCode {
+    pub fn report(self, ui: &mut Ui) -> ExitCode {
         if self.kind != ErrorKind::BrokenPipe && !self.is_reported() {
             // If standard error is closed, only the exit code is left.
             let _ = ui.error(&self.message);
@@ -125,7 +139,7 @@ pub(crate) fn exit_code(outcome: Result, ui: &mut Ui) -> ExitCode {
 }
 
 /// Ends a command with exit code 1 if there are findings, which it has printed.
-pub(crate) fn refuse_if(has_findings: bool) -> Result {
+pub fn refuse_if(has_findings: bool) -> Result {
     if has_findings { Err(CommandError::reported(ErrorKind::Refused)) } else { Ok(()) }
 }
 

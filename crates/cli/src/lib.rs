@@ -4,27 +4,26 @@
 //! it. Called through a link with another tool's name, the program takes that tool's command line
 //! instead (`compat`).
 
+pub mod agent_program;
 mod assembly;
 mod clock;
 mod commands;
 mod compat;
 mod complete;
 mod directory_names;
-mod error;
+pub mod error;
 mod explain;
 mod help;
 mod installation;
 mod json_buffer;
-#[cfg(feature = "agent")]
-pub mod line_editor;
 mod nushell;
 mod output_options;
 mod paging;
 mod renamed;
-mod session;
+pub mod session;
 mod styles;
 mod surroundings;
-mod ui;
+pub mod ui;
 mod watching;
 
 use std::borrow::Cow;
@@ -37,11 +36,16 @@ use brief_syntax::text::visible;
 use brief_system::System;
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
+pub use assembly::trust_command;
+pub use commands::agent;
+use commands::agent::AgentArgs;
 use commands::{Command, StatusArgs};
+pub use commands::{find_project_servers, print_created, write_new};
 use error::{CommandError, ErrorKind, Result};
 use help::Overview;
 use output_options::{ColorArg, OutputOptions};
 use session::Session;
+pub use surroundings::warn_of_wide_root;
 pub use ui::Ui;
 
 /// Find out what your coding agents are told about a file, and why
@@ -88,6 +92,10 @@ impl Cli {
         };
         let options = GlobalOptions::from_arg_matches(&matches)?;
         match Command::read(&matches)? {
+            Some(Command::Agent(agent)) => {
+                let words = args[1..].to_vec();
+                Ok(Cli { options, command: Command::Agent(AgentArgs { words, ..agent }) })
+            }
             Some(command) => Ok(Cli { options, command }),
             None => Err(clap::Error::new(clap::error::ErrorKind::MissingSubcommand)),
         }
@@ -134,6 +142,73 @@ pub fn run(
     // If standard error is closed, only the exit code is left.
     let _ = ui.finish(system.as_ref(), code != ExitCode::SUCCESS);
     if commands::hook::is_clients_call(&args, ui) { ExitCode::SUCCESS } else { code }
+}
+
+/// What executes `brief agent`.
+pub type AgentCommands = fn(&mut Ui, &Session, &AgentArgs) -> Result;
+
+/// Runs `brief agent` with what executes it. The first argument is the name of the program; the word `agent` may be left out.
+pub fn run_agent(
+    args: impl IntoIterator<Item = OsString>,
+    ui: &mut Ui,
+    system: &Arc<dyn System>,
+    execute: AgentCommands,
+) -> ExitCode {
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    if let Some(name) = args.first_mut() {
+        *name = "brief".into();
+    }
+    if !names_agent(&args) {
+        args.insert(args.len().min(1), "agent".into());
+    }
+    let renamed = renamed::rewrite(&args);
+    let args = renamed.as_ref().map_or(&args, |call| &call.args);
+    let noted = renamed.as_ref().map_or(Ok(()), |call| ui.note(&call.note));
+    let outcome = noted.and_then(|()| run_agent_command(args, ui, Arc::clone(system), execute));
+    let code = error::exit_code(outcome, ui);
+    // If standard error is closed, only the exit code is left.
+    let _ = ui.finish(system.as_ref(), code != ExitCode::SUCCESS);
+    code
+}
+
+/// Returns whether a call names the command `agent`; a value of an option does not.
+fn names_agent(args: &[OsString]) -> bool {
+    let parses = |args: &[OsString]| GlobalOptions::command().try_get_matches_from(args).is_ok();
+    (1..args.len()).any(|at| args[at] == "agent" && parses(&args[..at]))
+}
+
+fn run_agent_command(
+    args: &[OsString],
+    ui: &mut Ui,
+    system: Arc<dyn System>,
+    execute: AgentCommands,
+) -> Result {
+    if asks_for_json(args) {
+        ui.promise_json();
+    }
+    let definition = AgentArgs::augment_args(clap::Command::new("agent"));
+    let definition = GlobalOptions::command().subcommand(definition);
+    let definition = definition.term_width(ui.help_width(system.as_ref()));
+    let read = definition.try_get_matches_from(args).and_then(|matches| {
+        let agent = matches.subcommand_matches("agent");
+        let agent = agent.map(AgentArgs::from_arg_matches).transpose()?;
+        let agent = agent.ok_or(clap::error::ErrorKind::MissingSubcommand);
+        Ok((GlobalOptions::from_arg_matches(&matches)?, agent.map_err(clap::Error::new)?))
+    });
+    let (options, agent) = match read {
+        Ok(read) => read,
+        Err(error) => {
+            ui.choose_color(ColorArg::among(args));
+            return print_usage(&error, ui);
+        }
+    };
+    ui.show(&options.showing);
+    let session = Session::start(system, options.directory.as_deref())?;
+    let outcome = execute(ui, &session, &agent);
+    if outcome.as_ref().err().is_none_or(CommandError::is_reported) {
+        ui.flush()?;
+    }
+    outcome
 }
 
 /// Returns whether the caller wants JSON. An invalid call is answered in JSON, too, so this looks

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use brief_engine::{Project, Root, System, Target, TargetKind};
 use brief_registry::install;
 use brief_runtime::PromptAssembly;
-#[cfg(feature = "agent")]
 use brief_runtime::{Execution, Wish};
 use brief_safety::policy::Policy;
 use brief_system::Remembered;
@@ -14,7 +13,7 @@ use brief_system::Remembered;
 use crate::error::{CommandError, Result};
 
 /// One run of the program.
-pub(crate) struct Session {
+pub struct Session {
     system: Arc<dyn System>,
     directory: PathBuf,
 }
@@ -43,7 +42,8 @@ impl Session {
         Ok(Session { system, directory })
     }
 
-    pub(crate) fn system(&self) -> &dyn System {
+    /// Returns the way to files, processes and the machine.
+    pub fn system(&self) -> &dyn System {
         self.system.as_ref()
     }
 
@@ -53,17 +53,18 @@ impl Session {
         Session { system, directory: self.directory.clone() }
     }
 
-    pub(crate) fn shared_system(&self) -> Arc<dyn System> {
+    /// Returns the system for another thread.
+    pub fn shared_system(&self) -> Arc<dyn System> {
         Arc::clone(&self.system)
     }
 
     /// Returns the base of relative paths.
-    pub(crate) fn directory(&self) -> &Path {
+    pub fn directory(&self) -> &Path {
         &self.directory
     }
 
     /// Returns the start directory of the program, as a root.
-    pub(crate) fn root(&self) -> Result<Root> {
+    pub fn root(&self) -> Result<Root> {
         Root::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
     }
 
@@ -92,13 +93,12 @@ impl Session {
     }
 
     /// Returns the policies of the machine and of the user.
-    pub(crate) fn policy(&self) -> Result<Policy> {
+    pub fn policy(&self) -> Result<Policy> {
         Ok(Policy::load(self.system())?)
     }
 
     /// Decides about the execution of commands and scripts; a policy decides first.
-    #[cfg(feature = "agent")]
-    pub(crate) fn execution(&self, wish: Option<&Wish>) -> Result<Execution> {
+    pub fn execution(&self, wish: Option<&Wish>) -> Result<Execution> {
         Ok(Execution::under_policy(self.system(), wish)?)
     }
 

@@ -59,7 +59,7 @@ pub(crate) fn warn_of_checked_root(ui: &mut Ui, session: &Session, root: &Root) 
 }
 
 /// Warns of a directory, given without links, that is no project, so that a walk reads nothing below it.
-pub(crate) fn warn_of_wide_root(ui: &mut Ui, session: &Session, directory: &Path) -> Result {
+pub fn warn_of_wide_root(ui: &mut Ui, session: &Session, directory: &Path) -> Result {
     let Some(wide) = WideDirectory::of(session.system(), directory) else { return Ok(()) };
     let shown = directory.display();
     ui.warning(&format!("`{shown}` is {}, {}", wide.as_str(), WideDirectory::UNREAD))?;

@@ -175,7 +175,7 @@ impl Ui {
     }
 
     /// Prints the held remarks about files now, for a command that does not end soon.
-    pub(crate) fn tell_remarks(&mut self) -> Result {
+    pub fn tell_remarks(&mut self) -> Result {
         let Some(mut remarks) = self.remarks.replace(Vec::new()).filter(|all| !all.is_empty())
         else {
             return Ok(());
@@ -205,7 +205,7 @@ impl Ui {
     }
 
     /// Returns whether the caller waits for JSON.
-    pub(crate) fn has_promised_json(&self) -> bool {
+    pub fn has_promised_json(&self) -> bool {
         self.json.is_some()
     }
 
@@ -260,7 +260,7 @@ impl Ui {
     }
 
     /// Takes standard input; empty the second time.
-    pub(crate) fn take_stdin(&mut self) -> Box<dyn Read + Send> {
+    pub fn take_stdin(&mut self) -> Box<dyn Read + Send> {
         self.stdin.take().unwrap_or_else(|| Box::new(io::empty()))
     }
 
@@ -274,7 +274,7 @@ impl Ui {
     }
 
     /// Prints text for people or pipes, escaped, with a line break.
-    pub(crate) fn print_line(&mut self, text: impl fmt::Display) -> Result {
+    pub fn print_line(&mut self, text: impl fmt::Display) -> Result {
         let text = text.to_string();
         let names = self.names.apply(&text);
         let text = visible(&names);
@@ -285,7 +285,7 @@ impl Ui {
     }
 
     /// Prints a heading, escaped, with a line break.
-    pub(crate) fn print_heading(&mut self, text: &str) -> Result {
+    pub fn print_heading(&mut self, text: &str) -> Result {
         let style = self.style(Style::new().bold());
         Ok(writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))?)
     }
@@ -322,7 +322,7 @@ impl Ui {
     }
 
     /// Prints a text for another program, byte for byte. At a terminal it is escaped.
-    pub(crate) fn print_text(&mut self, text: &[u8]) -> Result {
+    pub fn print_text(&mut self, text: &[u8]) -> Result {
         if self.output == Peer::Other {
             return Ok(self.stdout.write_all(text)?);
         }
@@ -341,7 +341,7 @@ impl Ui {
     }
 
     /// Prints the answer of the command `kind` as JSON, in the envelope that all commands share.
-    pub(crate) fn print_json(
+    pub fn print_json(
         &mut self,
         kind: &'static str,
         root: &Path,
@@ -352,7 +352,7 @@ impl Ui {
     }
 
     /// Prints JSON in another shape: SARIF, or that of another tool.
-    pub(crate) fn print_document(&mut self, value: &impl Serialize) -> Result {
+    pub fn print_document(&mut self, value: &impl Serialize) -> Result {
         if let Some(held) = &mut self.json {
             held.is_answered = true;
         }
@@ -371,14 +371,16 @@ impl Ui {
         Ok(self.stderr.write_all(text.as_bytes())?)
     }
 
-    pub(crate) fn error(&mut self, message: &str) -> Result {
+    /// Prints an error.
+    pub fn error(&mut self, message: &str) -> Result {
         if let Some(held) = &mut self.json {
             held.errors.push(self.names.apply(message).into_owned());
         }
         self.labeled("error", AnsiColor::Red, message)
     }
 
-    pub(crate) fn warning(&mut self, message: &str) -> Result {
+    /// Prints a warning.
+    pub fn warning(&mut self, message: &str) -> Result {
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
@@ -392,7 +394,8 @@ impl Ui {
         self.labeled("note", AnsiColor::Green, message)
     }
 
-    pub(crate) fn hint(&mut self, message: &str) -> Result {
+    /// Prints what the user can do.
+    pub fn hint(&mut self, message: &str) -> Result {
         if let Some(held) = &mut self.json {
             held.hints.push(self.names.apply(message).into_owned());
         }
@@ -403,7 +406,7 @@ impl Ui {
     }
 
     /// Prints a message about finished work, for people only, after all earlier output.
-    pub(crate) fn status(&mut self, message: &str) -> Result {
+    pub fn status(&mut self, message: &str) -> Result {
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
@@ -485,7 +488,7 @@ impl Ui {
     }
 
     /// Prints the problems of the files that were read, one line each. Notes are for `lint`.
-    pub(crate) fn mention(&mut self, diagnostics: &[Diagnostic], root: &Path) -> Result {
+    pub fn mention(&mut self, diagnostics: &[Diagnostic], root: &Path) -> Result {
         for diagnostic in diagnostics {
             // One line each, also for a file name with a line break.
             let message = format!("{}: {}", place(diagnostic, root), diagnostic.message);
@@ -521,7 +524,7 @@ impl Ui {
 
     /// Prints diagnostics to standard output: the first ones with their source lines, the rest in
     /// one line each.
-    pub(crate) fn print_diagnostics(&mut self, diagnostics: &[Diagnostic], root: &Path) -> Result {
+    pub fn print_diagnostics(&mut self, diagnostics: &[Diagnostic], root: &Path) -> Result {
         if self.json.is_some() {
             return self.mention(diagnostics, root);
         }
@@ -544,7 +547,7 @@ impl Ui {
     }
 
     /// Writes the buffered output.
-    pub(crate) fn flush(&mut self) -> Result {
+    pub fn flush(&mut self) -> Result {
         Ok(self.stdout.flush()?)
     }
 }

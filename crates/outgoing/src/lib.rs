@@ -4,6 +4,7 @@
 //! are for one server alone.
 
 mod names;
+pub mod sse;
 
 use std::net::IpAddr;
 use std::path::Path;

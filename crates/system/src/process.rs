@@ -39,6 +39,13 @@ pub trait Processes: Send + Sync {
         unsupported("no program can be started here")
     }
 
+    /// Becomes a program, with our streams, environment, directory and terminal; the program is a path, or a name to look up
+    /// in the directories of `PATH` outside the project. Where a process cannot become another program, it waits for the end
+    /// and returns the exit code. An error means that the program did not start.
+    fn hand_over(&self, _program: &OsStr, _args: &[OsString]) -> io::Result<u8> {
+        unsupported("no program can be started here")
+    }
+
     /// Starts a program of the user's own at the terminal that we are at, gives it a text, and waits for its
     /// end: a pager.
     fn show(&self, _command: &OsStr, _text: &[u8]) -> io::Result<()> {

@@ -9,8 +9,14 @@ mod chain;
 pub mod conformance;
 mod faulty;
 mod in_process;
+#[cfg(unix)]
+pub mod kill;
 pub mod markdownlint;
+mod mcp_client;
+mod mcp_process;
+mod model_server;
 mod real_system;
+mod request;
 pub mod schema;
 pub mod sigstore;
 #[cfg(unix)]
@@ -34,7 +40,11 @@ pub use chain::Chain;
 pub use faulty::{Fault, Faulty, Lack, Refusal};
 pub use in_process::{Captured, EntryPoint, Streams};
 pub use markdownlint::markdownlint;
+pub use mcp_client::TestClient;
+pub use mcp_process::McpProcess;
+pub use model_server::ModelServer;
 pub use real_system::RealSystem;
+pub use request::StubRequest;
 pub use tools::TestTool;
 pub use waiting::{Lifeline, PATIENCE, wait_for, wait_until};
 

@@ -8,6 +8,7 @@ use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc, GzBuilder};
 
 /// A file of a package.
+#[derive(Clone)]
 pub(super) struct DistFile {
     /// The path in the package, with `/`.
     pub(super) path: String,

@@ -30,12 +30,12 @@ pub(super) fn package(release: &Release, architecture: &str) -> (String, Vec<u8>
         DistFile::new(path, archive::gzip(text, release.level))
     };
     let mut files = vec![
-        DistFile::program("usr/bin/brief", &release.program),
         DistFile::text(format!("{documents}/copyright"), COPYRIGHT),
         compressed(format!("{documents}/CHANGELOG.md.gz"), include_bytes!("../../../CHANGELOG.md")),
         compressed(format!("{documents}/THIRD-PARTY.txt.gz"), release.licenses.as_bytes()),
         DistFile::text(format!("{documents}/README.md"), include_str!("../../../README.md")),
     ];
+    files.extend(release.programs("usr/bin"));
     for (name, page) in &release.manual {
         files.push(compressed(format!("usr/share/man/man1/{name}.gz"), page));
     }

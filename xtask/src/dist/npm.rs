@@ -38,15 +38,14 @@ pub(super) fn packages(release: &Release) -> [(String, Vec<u8>); 2] {
     let program = json!({
         "name": package_name(platform),
         "version": version,
-        "description": format!("The program of the package {NAME} for {}", platform.triple),
+        "description": format!("The programs of the package {NAME} for {}", platform.triple),
         "license": "MIT OR Apache-2.0",
         "files": ["bin"],
         "os": [os],
         "cpu": [cpu],
         "preferUnplugged": true,
     });
-    let path = format!("bin/{}", platform.executable());
-    let mut files = vec![DistFile::program(path, &release.program)];
+    let mut files = release.programs("bin").to_vec();
     files.extend(release.license_files());
     [
         (format!("{NAME}-{version}.tgz"), starter),

@@ -74,6 +74,10 @@ impl Platform {
         if self.is_windows() { "brief.exe" } else { "brief" }
     }
 
+    pub(super) fn agent_executable(&self) -> &'static str {
+        if self.is_windows() { "brief-agent.exe" } else { "brief-agent" }
+    }
+
     /// Returns the platform tag of a wheel (PEP 425, 600 and 656). A program that contains its C library runs beside any; 2.17 and
     /// 1.1 are the oldest that installers ask for.
     pub(super) fn wheel_tag(&self, glibc: Option<(u32, u32)>) -> String {

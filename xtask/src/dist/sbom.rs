@@ -101,8 +101,9 @@ pub(super) fn package(release: &Release) -> (String, Vec<u8>) {
 
 /// Returns the crates from registries that the program for a target is linked from, sorted.
 pub(super) fn linked(target: &str) -> Result<Vec<Component>, String> {
-    // The features of `brief-cli` alone: a test of another member may ask for more.
-    let tree = ["tree", "--package=brief-cli", "--edges=normal,no-proc-macro", "--prefix=none"];
+    // The features of the programs alone: a test of another member may ask for more. All that `brief` has is in `brief-agent`, too.
+    let tree =
+        ["tree", "--package=brief-agent-cli", "--edges=normal,no-proc-macro", "--prefix=none"];
     let tree = cargo(&[&tree[..], &["--format={p}", "--locked", "--target", target]].concat())?;
     let tree = String::from_utf8_lossy(&tree).into_owned();
     let words = tree.lines().map(|line| line.split(' '));

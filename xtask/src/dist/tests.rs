@@ -28,16 +28,19 @@ fn make_packages(directory: &Path) {
     // Half of it is for debuggers.
     let small = tempfile::tempdir().expect("temporary files can be made");
     let program = small.path().join("brief");
-    call("strip", &["-o".as_ref(), program.as_ref(), tested_program().as_ref()]);
+    for name in ["brief", "brief-agent"] {
+        let (stripped, tested) = (small.path().join(name), tested_program(name));
+        call("strip", &["-o".as_ref(), stripped.as_ref(), tested.as_ref()]);
+    }
     let release = Release::of(&program, Compression::fast()).expect("the program answers");
     release.write(directory).expect("packages can be written");
 }
 
-/// Returns the program, which `cargo test --workspace` puts beside the directory of this test.
-fn tested_program() -> PathBuf {
+/// Returns a program, which `cargo test --workspace` puts beside the directory of this test.
+fn tested_program(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     let directory = test.ancestors().nth(2).expect("tests lie in target/debug/deps");
-    let program = directory.join("brief");
+    let program = directory.join(name);
     assert!(program.exists(), "`{}` is missing: cargo build --workspace", program.display());
     program
 }
@@ -62,8 +65,11 @@ fn call(program: impl AsRef<OsStr>, args: &[&OsStr]) -> String {
 
 /// Runs the first example of the README: its output is what the README shows.
 fn runs_the_first_example(program: &Path) {
+    // The other program is next to it.
+    let agents = call(program, &["agent".as_ref(), "list".as_ref(), "--json".as_ref()]);
+    assert!(agents.contains("\"agent list\""), "{agents}");
     let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
-    let (_, rest) = readme.split_once("\n$ cargo run -q -- ").expect("the README has an example");
+    let (_, rest) = readme.split_once("\n$ cargo run -- ").expect("the README has an example");
     let (line, shown) = rest.split_once('\n').unwrap();
     let (shown, _) = shown.split_once("```").expect("the example ends");
     let args: Vec<&OsStr> = line.split(' ').map(OsStr::new).collect();
@@ -147,7 +153,7 @@ fn the_wheel_installs_with_pip() {
     call(&pip, &args);
     runs_the_first_example(&environment.join("bin").join("brief"));
     let shown = call(&pip, &["show".as_ref(), "--files".as_ref(), "briefing".as_ref()]);
-    for line in ["Version: 0.1.0", "bin/brief", "share/man/man1/brief-why.1"] {
+    for line in ["Version: 0.1.0", "bin/brief", "bin/brief-agent", "share/man/man1/brief-why.1"] {
         assert!(shown.contains(line), "{line}:\n{shown}");
     }
     call(&pip, &["uninstall".as_ref(), "--yes".as_ref(), "briefing".as_ref()]);

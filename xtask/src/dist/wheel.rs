@@ -1,4 +1,4 @@
-//! The Python wheel: the program among the scripts of the environment, without Python code.
+//! The Python wheel: the programs among the scripts of the environment, without Python code.
 
 use std::fmt::Write;
 
@@ -14,12 +14,11 @@ pub(super) fn package(release: &Release) -> (String, Vec<u8>) {
     let tag = release.platform.wheel_tag(release.glibc);
     let (information, data) =
         (format!("{NAME}-{version}.dist-info"), format!("{NAME}-{version}.data"));
-    let executable = release.platform.executable();
     let mut files = vec![
-        DistFile::program(format!("{data}/scripts/{executable}"), &release.program),
         DistFile::text(format!("{information}/METADATA"), &metadata(version)),
         DistFile::text(format!("{information}/WHEEL"), &wheel(&tag)),
     ];
+    files.extend(release.programs(&format!("{data}/scripts")));
     files.extend(release.manual_pages(&format!("{data}/data/share/man/man1")));
     let licenses = release.license_files().into_iter();
     files.extend(licenses.map(|file| file.below(&format!("{information}/licenses"))));

@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use brief_outgoing::sse::{Events, ServerEvent};
 use brief_syntax::limits;
 use serde_json::Value as Json;
 
@@ -19,7 +20,6 @@ use super::failure::TurnError;
 use super::message::TokenCounting;
 use super::transport::{ModelAnswer, ModelTransport, Post, TransportError, TransportProblem};
 use super::turn::{Connections, OnEvent, TurnEnding, TurnEvent};
-use crate::sse::{Events, ServerEvent};
 
 /// The interval of checks of ^C and the clock.
 const TICK: Duration = Duration::from_millis(50);

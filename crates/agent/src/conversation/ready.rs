@@ -3,11 +3,10 @@
 use brief_dialects::agents::{
     Ability, Agent, AgentRefusal, AgentValue, Base, Effective, Rendered, Scheme, refusals,
 };
+use brief_mcp_client::ServerTool;
 use brief_syntax::Diagnostic;
 use brief_system::{Interruption, System};
 use serde_json::Value as Json;
-
-use crate::mcp_client::ServerTool;
 
 /// The longest tool name that servers accept.
 const NAME_BYTES: usize = 64;

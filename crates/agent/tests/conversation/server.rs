@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use crate::request::StubRequest;
+use brief_testkit::StubRequest;
 
 /// A part of an answer.
 #[derive(Debug, Clone)]

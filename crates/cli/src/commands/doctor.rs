@@ -21,6 +21,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::whole::{counted, is_unread};
+use crate::agent_program;
 use crate::clock::with_clock;
 use crate::error::{Result, refuse_if};
 use crate::installation::{Installation, InstallationArg};
@@ -198,18 +199,13 @@ impl Examination<'_> {
         }
         self.servers();
         self.hooks()?;
-        #[cfg(feature = "agent")]
         self.fences();
         Ok(())
     }
 
     /// Reports isolation features of the kernel that this system lacks: agents' tools need them.
-    #[cfg(feature = "agent")]
     fn fences(&mut self) {
-        let Ok(fences) = brief_agent::agent::fences_here(self.session.shared_system()) else {
-            return;
-        };
-        let missing = fences.missing();
+        let Ok(missing) = agent_program::missing_fences(self.session) else { return };
         if !missing.is_empty() {
             let missing = missing.join(" and ");
             let message = format!("this system has no {missing}: tools of agents are not run");

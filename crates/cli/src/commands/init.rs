@@ -138,12 +138,7 @@ fn record(
 }
 
 /// Prints the JSON answer with the file that the command `kind` wrote.
-pub(super) fn print_created(
-    ui: &mut Ui,
-    session: &Session,
-    kind: &'static str,
-    path: &Path,
-) -> Result {
+pub fn print_created(ui: &mut Ui, session: &Session, kind: &'static str, path: &Path) -> Result {
     let root = session.root()?;
     let body = json!({ "created": [path_below(root.path(), path)] });
     ui.print_json(kind, root.path(), &[], body)

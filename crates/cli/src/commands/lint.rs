@@ -4,15 +4,12 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-#[cfg(feature = "agent")]
-use brief_agent::agent::AgentCode;
 use brief_checks::baseline::Baseline;
 use brief_checks::lint::{
     ConfigurationCheck, Findings, Lint, LintPart, UncheckedPath, UnwrittenFix,
 };
 use brief_checks::render;
-#[cfg(feature = "agent")]
-use brief_engine::agents::{AgentOptions, load};
+use brief_engine::agents::{Agent, AgentOptions, load};
 use brief_engine::{Root, System};
 use brief_syntax::diagnostic::Applicability;
 use brief_syntax::render::path_below;
@@ -24,6 +21,7 @@ use clap::{Args, ValueEnum};
 
 use super::doctor::Extent;
 use super::lint_setup::check_setup;
+use crate::agent_program::{self, ParsedCode};
 use crate::clock::with_clock;
 use crate::commands::whole::counted;
 use crate::error::{CommandError, Result, refuse_if};
@@ -244,6 +242,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     found.group_causes();
     let unchecked = unchecked_parts(&found, checks.failure.take().as_deref());
     let outcome = report(ui, args, &found, root, &unchecked);
+    checks.mention_unparsed(ui, root)?;
     if found.files == 0 {
         match found.elsewhere {
             0 => ui.warning("no guidance files found")?,
@@ -330,11 +329,65 @@ pub(super) struct ProjectChecks<'s> {
     is_pedantic: bool,
     /// The reason why the setup could not be checked.
     failure: RefCell<Option<String>>,
+    /// The agent files whose code was not parsed, with the reason.
+    unparsed: RefCell<Vec<(PathBuf, String)>>,
 }
 
 impl ProjectChecks<'_> {
     pub(super) fn new(session: &Session, is_pedantic: bool) -> ProjectChecks<'_> {
-        ProjectChecks { session, is_pedantic, failure: RefCell::default() }
+        ProjectChecks {
+            session,
+            is_pedantic,
+            failure: RefCell::default(),
+            unparsed: RefCell::default(),
+        }
+    }
+
+    /// Returns the syntax errors in the code of agents. `brief-agent` parses it.
+    fn parse_agents(&self, root: &Root, files: &[&Path]) -> Vec<Diagnostic> {
+        let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
+        let files = files.iter().filter(|path| path.to_string_lossy().ends_with(".agent.md"));
+        let agents: Vec<(&Path, Agent)> = files
+            .filter_map(|path| {
+                let agent = load(self.session.system(), path, &options).agent()?.clone();
+                agent.tools.is_some().then_some((*path, agent))
+            })
+            .collect();
+        if agents.is_empty() {
+            return Vec::new();
+        }
+        let code = |(_, agent): &(_, Agent)| agent.tools.as_ref().map(|tools| tools.code.clone());
+        let texts: Vec<String> = agents.iter().filter_map(code).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let parsed = agent_program::parse_code(self.session, &texts)
+            .unwrap_or_else(|reason| vec![ParsedCode::Unparsed(reason); agents.len()]);
+        let mut found = Vec::new();
+        for ((path, agent), parsed) in agents.iter().zip(parsed) {
+            match parsed {
+                ParsedCode::Valid => {}
+                ParsedCode::Invalid(problem) => found.push(agent.diagnose_code(problem)),
+                ParsedCode::Unparsed(reason) => {
+                    self.unparsed.borrow_mut().push(((*path).to_owned(), reason));
+                }
+            }
+        }
+        found
+    }
+
+    /// Tells which code was not parsed.
+    pub(super) fn mention_unparsed(&self, ui: &mut Ui, root: &Path) -> Result {
+        let unparsed = self.unparsed.take();
+        let Some((path, reason)) = unparsed.first() else { return Ok(()) };
+        let path = path_below(root, path);
+        let others = match unparsed.len() {
+            1 => String::new(),
+            count => format!(" and of {}", counted(count - 1, "other agent file")),
+        };
+        ui.warning(&format!("the code of `{path}`{others} was not checked: {reason}"))?;
+        if reason == agent_program::MISSING {
+            ui.hint(agent_program::HOW_TO_GET_IT)?;
+        }
+        Ok(())
     }
 }
 
@@ -349,7 +402,7 @@ impl ConfigurationCheck for ProjectChecks<'_> {
     }
 
     fn check_files(&self, root: &Root, files: &[&Path]) -> Vec<Diagnostic> {
-        parse_agents(self.session, root, files)
+        self.parse_agents(root, files)
     }
 
     fn check_source(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
@@ -372,23 +425,6 @@ impl ConfigurationCheck for ProjectChecks<'_> {
     fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
         ProjectAndSource.settle(system, root, diagnostics);
     }
-}
-
-/// Returns the syntax errors in the code of agents.
-#[cfg(feature = "agent")]
-fn parse_agents(session: &Session, root: &Root, files: &[&Path]) -> Vec<Diagnostic> {
-    let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
-    let is_agent = |path: &&&Path| path.to_string_lossy().ends_with(".agent.md");
-    let found = files.iter().filter(is_agent).filter_map(|path| {
-        let loaded = load(session.system(), path, &options);
-        AgentCode::parse(session.shared_system(), loaded.agent()?).ok()?
-    });
-    found.collect()
-}
-
-#[cfg(not(feature = "agent"))]
-fn parse_agents(_: &Session, _: &Root, _: &[&Path]) -> Vec<Diagnostic> {
-    Vec::new()
 }
 
 fn refusal(problem: &UncheckedPath, path: &Path, root: &Path) -> CommandError {

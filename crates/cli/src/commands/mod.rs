@@ -1,8 +1,7 @@
 //! The commands, one file each.
 
 mod add;
-#[cfg_attr(not(feature = "agent"), path = "agent_absent.rs")]
-mod agent;
+pub mod agent;
 mod audit;
 mod clean;
 pub(crate) mod completions;
@@ -23,7 +22,6 @@ mod list;
 mod log;
 mod lsp;
 mod man;
-#[cfg_attr(not(feature = "agent"), path = "mcp_absent.rs")]
 mod mcp;
 mod mcp_servers;
 mod outdated;
@@ -42,7 +40,6 @@ mod tree;
 mod trust;
 mod update;
 mod version;
-#[cfg_attr(not(feature = "agent"), path = "view_absent.rs")]
 mod view;
 mod whole;
 mod why;
@@ -51,7 +48,10 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
+pub use init::print_created;
 pub(crate) use init::{StarterError, write_starter};
+pub use mcp::find_project_servers;
+pub use registry::write_new;
 pub(crate) use status::StatusArgs;
 
 /// Defines the commands. A line is the name that is typed, another name for it, and the arguments, which

@@ -24,7 +24,6 @@ struct ProgramBuild {
     /// Known if `BRIEF_COMMIT` was set when the program was built, as `cargo xtask dist` does.
     commit: Option<&'static str>,
     target: &'static str,
-    features: &'static [&'static str],
     formats: Vec<SpokenFormat>,
     lock_version: i64,
 }
@@ -42,7 +41,6 @@ impl ProgramBuild {
             version: env!("CARGO_PKG_VERSION"),
             commit: option_env!("BRIEF_COMMIT").filter(|commit| !commit.is_empty()),
             target: env!("BRIEF_TARGET"),
-            features: if cfg!(feature = "agent") { &["agent"] } else { &[] },
             formats: DIALECTS.iter().map(|one| format(one.name(), one.summary())).collect(),
             lock_version: LOCK_VERSION,
         }
@@ -58,11 +56,10 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &VersionArgs) -> Result 
     }
     let names: Vec<&str> = program.formats.iter().map(|format| format.name).collect();
     ui.print_raw(&format!(
-        "brief {}\ncommit    {}\ntarget    {}\nfeatures  {}\nformats   {}\n",
+        "brief {}\ncommit    {}\ntarget    {}\nformats   {}\n",
         program.version,
         program.commit.unwrap_or("unknown"),
         program.target,
-        if program.features.is_empty() { "none".to_owned() } else { program.features.join(", ") },
         names.join(", "),
     ))
 }

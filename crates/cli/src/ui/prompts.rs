@@ -13,7 +13,7 @@ const ANSWER: u64 = 64;
 impl Ui {
     /// Returns whether a person can answer a question. Only standard input decides: no variable
     /// replaces a person.
-    pub(crate) fn can_ask(&self) -> bool {
+    pub fn can_ask(&self) -> bool {
         self.input == Peer::Terminal
     }
 

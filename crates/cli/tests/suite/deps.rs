@@ -151,7 +151,6 @@ fn committed_packages_are_not_the_project() {
         &["doctor"],
         &["audit"],
         &["import", "--dry-run"],
-        &["agent", "list"],
     ] {
         let output = project.run(args);
         let said = format!("{}{}", output.stdout, output.stderr);

@@ -1,10 +1,9 @@
 //! A text cannot forge the frame of another one (Y07): in the answers of hooks, over MCP, and in `brief context`.
 
 use brief_engine::estimate_tokens;
-use brief_testkit::Sandbox;
+use brief_testkit::{McpProcess, Sandbox};
 use serde_json::{Value, json};
 
-use crate::agent_stop::Server;
 use crate::hook::frame_mark;
 use crate::{hook_clients, project, project_on_disk};
 
@@ -154,13 +153,13 @@ fn y07_the_frame_costs_at_most_12_tokens_for_each_item() {
 /// Y07: "MCP `context` also frames by unescaped headings"
 #[test]
 fn y07_a_text_cannot_forge_another_ones_frame_over_mcp() {
-    fn ask(server: &mut Server, tool: &str) -> String {
+    fn ask(server: &mut McpProcess, tool: &str) -> String {
         let asked: Value = json!({"name": tool, "arguments": {"path": "src/a.py"}});
         let answer = server.ask(7, "tools/call", &asked);
         answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     }
     let project = forged(project_on_disk(), "bcdfg");
-    let mut server = Server::speak(&project, &["mcp"]);
+    let mut server = McpProcess::speak(&project, &["mcp"]);
     let text = ask(&mut server, "context");
     let mark = frame_mark(&text).unwrap().to_owned();
     // A text that has the mark of the running server changes nothing.

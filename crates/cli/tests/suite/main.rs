@@ -3,16 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make real files and start the real program")]
 
 #[cfg(unix)]
-mod agent;
-#[cfg(target_os = "linux")]
-mod agent_browser;
-mod agent_gates;
-#[cfg(unix)]
-mod agent_remote;
-#[cfg(unix)]
-mod agent_run;
-#[cfg(target_os = "linux")]
-mod agent_stop;
+mod agent_program;
 mod approved;
 mod architecture;
 #[cfg(target_os = "linux")]
@@ -199,6 +190,19 @@ fn project() -> Sandbox {
 /// An empty project on the disk, for tests that refer to files by absolute paths.
 fn project_on_disk() -> Sandbox {
     Sandbox::on_disk(env!("CARGO_BIN_EXE_brief")).in_process(brief)
+}
+
+/// Returns whether the program `brief-agent` is built: with the whole workspace, or by `cargo build -p brief-agent-cli`. Says so
+/// if it is not.
+fn has_brief_agent() -> bool {
+    let program = Path::new(env!("CARGO_BIN_EXE_brief")).with_file_name("brief-agent");
+    let is_there = program.is_file();
+    assert!(is_there || !brief_testkit::tools::is_ci(), "{} is missing", program.display());
+    if !is_there {
+        let note = b"skipped: needs `brief-agent` (cargo build -p brief-agent-cli)\n";
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), note);
+    }
+    is_there
 }
 
 /// The program as a function.

@@ -5,10 +5,9 @@ use std::net::TcpStream;
 use std::process::Command;
 
 use brief_testkit::schema::{JsonSchema, Unnamed};
-use brief_testkit::{PATIENCE, Sandbox, needs, tools};
+use brief_testkit::{McpProcess, PATIENCE, Sandbox, needs, tools};
 use serde_json::{Value, json};
 
-use crate::agent_stop::Server;
 use crate::project_on_disk as project;
 use crate::workspace;
 
@@ -28,7 +27,7 @@ pub(crate) fn shop() -> Sandbox {
 }
 
 /// Calls a tool and returns its structured answer, with the path of the project replaced.
-fn structured(project: &Sandbox, server: &mut Server, tool: &str, arguments: &Value) -> Value {
+fn structured(project: &Sandbox, server: &mut McpProcess, tool: &str, arguments: &Value) -> Value {
     let mut arguments = arguments.clone();
     (arguments["json"], arguments["skipped"]) = (true.into(), true.into());
     let answer = server.ask(7, "tools/call", &json!({"name": tool, "arguments": arguments}));
@@ -43,7 +42,7 @@ fn structured(project: &Sandbox, server: &mut Server, tool: &str, arguments: &Va
 #[test]
 fn each_tool_answers_as_its_command() {
     let project = shop();
-    let mut server = Server::speak(&project, &["mcp"]);
+    let mut server = McpProcess::speak(&project, &["mcp"]);
     let schemas = workspace().join("docs/schemas");
     for (tool, arguments, line) in [
         ("context", json!({"path": "src/a.py"}), "context src/a.py"),
@@ -80,7 +79,7 @@ fn each_tool_answers_as_its_command() {
 #[test]
 fn the_command_line_names_the_client() {
     let project = shop();
-    let mut server = Server::speak(&project, &["mcp", "--client", "claude"]);
+    let mut server = McpProcess::speak(&project, &["mcp", "--client", "claude"]);
     let found = structured(&project, &mut server, "context", &json!({"path": "src/a.py"}));
     let args = ["context", "src/a.py", "--client", "claude", "--json"];
     assert_eq!(found, project.run(&args).json());
@@ -336,7 +335,7 @@ impl Choices {
 }
 
 /// The hook tells in a session that edits a file what MCP answers for that edit, and no other of the words.
-fn hook_agrees(scene: &Sandbox, server: &mut Server, path: &str) {
+fn hook_agrees(scene: &Sandbox, server: &mut McpProcess, path: &str) {
     const WORDS: [&str; 9] =
         ["One.", "Two.", "Three.", "Broken.", "Typed.", "Always.", "Tabs.", "Go.", "Be kind."];
     let told = scene.run(&["hook", "test", "claude", path, "--on", "edit"]);
@@ -385,7 +384,7 @@ fn the_hook_mcp_the_command_line_and_the_library_agree() {
             scene = scene.with_file(&format!("{directory}{path}"), text);
         }
         let scene = scene.with_file("src/api/a.py", "");
-        let mut server = Server::speak(&scene, &["mcp"]);
+        let mut server = McpProcess::speak(&scene, &["mcp"]);
         for path in ["src/api/a.py", "src/new.ts", "lib/x.go"] {
             hook_agrees(&scene, &mut server, path);
         }

@@ -4,11 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use brief_testkit::schema::{JsonSchema, Unnamed};
-use brief_testkit::{PATIENCE, Sandbox, needs, wait_until};
+use brief_testkit::{McpProcess, ModelServer, PATIENCE, Sandbox, needs, wait_until};
 use serde_json::{Value, json};
 
-use crate::agent_run::Server as Model;
-use crate::agent_stop::Server;
 use crate::mcp::{HttpServer, shop};
 use crate::{project_on_disk as project, workspace};
 
@@ -60,7 +58,7 @@ fn with_servers(project: Sandbox) -> Sandbox {
 }
 
 /// Waits for the tools of the servers behind a gateway.
-fn tools(server: &mut Server, wanted: &str) -> Vec<String> {
+fn tools(server: &mut McpProcess, wanted: &str) -> Vec<String> {
     brief_testkit::wait_for(wanted, || {
         let answer = server.ask(3, "tools/list", &json!({}));
         let tools = answer["result"]["tools"].as_array().unwrap();
@@ -85,7 +83,7 @@ fn y11_a_tool_without_a_name_of_its_own_is_left_out() {
     );
     let evil = json!({"evil": {"command": "sh", "args": ["-c", script]}});
     let project = shop().with_file(".mcp.json", servers(&evil));
-    let mut server = Server::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut server = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
     let names = tools(&mut server, "evil__last");
     let theirs: Vec<&String> = names.iter().filter(|name| name.starts_with("evil__")).collect();
     assert_eq!(theirs, ["evil__dup", "evil__last"]);
@@ -95,12 +93,12 @@ fn y11_a_tool_without_a_name_of_its_own_is_left_out() {
 #[test]
 fn a_gateway_offers_the_servers_of_the_project() {
     let project = with_servers(shop());
-    let mut server = Server::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut server = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
     tools(&mut server, "flood__t");
     let names = tools(&mut server, "inner__context");
     assert_eq!(&names[..2], ["context", "why"]);
     assert!(!names.iter().any(|name| name.starts_with("mute") || name.starts_with("gone")));
-    let call = |server: &mut Server, name: &str, arguments: Value| {
+    let call = |server: &mut McpProcess, name: &str, arguments: Value| {
         let answer = server.ask(9, "tools/call", &json!({"name": name, "arguments": arguments}));
         answer["result"].clone()
     };
@@ -229,7 +227,7 @@ fn a_gateway_reaches_a_server_elsewhere() {
         ".context/context-config.json",
         servers(&json!({"far": entry("${FAR_TOKEN}"), "wrong": entry("x"), "unset": entry("${NO_TOKEN}")})),
     );
-    let mut server = Server::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut server = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
     tools(&mut server, "far__context");
     let params = json!({"name": "far__context", "arguments": {"path": "src/a.py"}});
     let answer = server.ask(9, "tools/call", &params);
@@ -344,9 +342,9 @@ fn a_gateway_leaves_a_clients_own_servers_to_it() {
         .with_file(".cursor/mcp.json", entry("own"))
         .with_dir(".git");
     let args = ["mcp", "--gateway", "--exec", "--client", "cursor"];
-    let names = tools(&mut Server::speak(&project, &args), "shared__t");
+    let names = tools(&mut McpProcess::speak(&project, &args), "shared__t");
     assert!(!names.contains(&"own__t".to_owned()), "{names:?}");
-    let mut everything = Server::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut everything = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
     tools(&mut everything, "shared__t");
     tools(&mut everything, "own__t");
 }
@@ -396,8 +394,11 @@ const AGENT: &str = "---\nrecommended:\n  models: [small]\nabilities:\n  allow: 
 /// `mcp`, and stands in the audit log.
 #[test]
 fn an_agent_uses_the_configured_servers() {
+    if !crate::has_brief_agent() {
+        return;
+    }
     let call = json!({"index": 0, "id": "c1", "type": "function", "function": {"name": "helper__t", "arguments": "{\"a\": 1}"}});
-    let model = Model::start(vec![
+    let model = ModelServer::start(vec![
         json!({"finish": "tool_calls", "deltas": [{"role": "assistant", "tool_calls": [call]}]}),
         json!({"finish": "stop", "deltas": [{"content": "Done."}]}),
         json!({"finish": "stop", "deltas": [{"content": "Nothing."}]}),
@@ -417,7 +418,7 @@ fn an_agent_uses_the_configured_servers() {
         .with_dir(".git");
     let run = |more: &[&str]| {
         let args = ["agent", "run", "agents/dev_caller.agent.md", "--input", "go", "--servers"];
-        project.run(&[&args[..], more].concat())
+        project.spawn(&[&args[..], more].concat())
     };
     let output = run(&["--grant", "mcp"]);
     assert!(output.code == Some(1) && output.stderr.contains("is not trusted"), "{output}");
@@ -477,7 +478,7 @@ fn servers_of_the_official_sdk_are_used() {
         })),
     );
     // They need a moment to listen; the gateway tries again.
-    let mut server = Server::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut server = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
     for label in ["program", "http", "sse", "either"] {
         tools(&mut server, &format!("{label}__add"));
         let call = json!({"name": format!("{label}__add"), "arguments": {"a": 2, "b": 3}});
@@ -495,7 +496,11 @@ fn servers_of_the_official_sdk_are_used() {
 #[cfg(target_os = "linux")]
 #[test]
 fn tools_that_have_changed_are_held_back() {
-    let model = Model::start(vec![json!({"finish": "stop", "deltas": [{"content": "Alone."}]})]);
+    if !crate::has_brief_agent() {
+        return;
+    }
+    let model =
+        ModelServer::start(vec![json!({"finish": "stop", "deltas": [{"content": "Alone."}]})]);
     let project = project()
         .with_file("words", "Reads a file.")
         .with_file("agents/dev_caller.agent.md", AGENT)
@@ -535,7 +540,7 @@ fn tools_that_have_changed_are_held_back() {
     let (tools_now, held_now, said) = checked();
     assert_eq!((tools_now, held_now), (json!([]), json!(["t"])));
     assert!(said.contains("the tool `t` of the server `s` is held back"), "{said}");
-    let mut gateway = Server::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut gateway = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
     let refused = brief_testkit::wait_for("the tool is held back", || {
         let answer = gateway.ask(9, "tools/call", &json!({"name": "s__t", "arguments": {}}));
         let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
@@ -547,7 +552,7 @@ fn tools_that_have_changed_are_held_back() {
     drop(gateway);
     let run =
         ["agent", "run", "agents/dev_caller.agent.md", "--input", "go", "--servers", "--exec"];
-    let output = project.run(&[&run[..], &["--grant", "mcp"]].concat());
+    let output = project.spawn(&[&run[..], &["--grant", "mcp"]].concat());
     assert_eq!((output.stdout.as_str(), output.code), ("Alone.\n", Some(0)), "{output}");
     assert!(output.stderr.contains("the tool `t` of the server `s` is held back"), "{output}");
     assert!(model.asked()[0].get("tools").is_none(), "{:?}", model.asked());

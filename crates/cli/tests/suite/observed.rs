@@ -19,12 +19,20 @@ struct Trace {
 impl Trace {
     /// Returns the programs that were started; the first is the program itself.
     fn started(&self) -> impl Iterator<Item = &String> {
-        self.calls.iter().filter(|call| call.contains("execve(")).skip(1)
+        let mut starts = self.calls.iter().filter(|call| call.contains("execve("));
+        // `brief` may become `brief-agent`, which is no child.
+        let own = starts.next().and_then(|call| call.split(' ').next()).unwrap_or_default();
+        starts.filter(move |call| call.split(' ').next() != Some(own))
     }
 
-    /// Returns how many of them are not the program itself, which starts itself as the worker.
+    /// Returns how many of them are neither the program itself, which starts itself as the worker, nor `brief-agent`, which `brief`
+    /// asks.
     fn foreign(&self) -> usize {
-        self.started().filter(|call| !call.contains("execve(\"/proc/self/exe\"")).count()
+        let is_ours = |call: &str| {
+            call.contains("execve(\"/proc/self/exe\"")
+                || call.contains("/brief-agent\", [") && call.contains("\"__release=")
+        };
+        self.started().filter(|call| !is_ours(call)).count()
     }
 
     fn connections(&self) -> usize {
@@ -131,7 +139,7 @@ fn hostile() -> Sandbox {
 }
 
 /// Commands that only look, and some that would write if the project let them.
-const CALLS: [&[&str]; 26] = [
+const CALLS: [&[&str]; 24] = [
     &["context", "src/a.rs"],
     &["context", "src/a.rs", "--json", "--client", "claude"],
     &["why", "src/a.rs"],
@@ -153,8 +161,6 @@ const CALLS: [&[&str]; 26] = [
     &["task", "t", "--explain"],
     &["task", "t", "--no-exec"],
     &["task", "t", "--mcp-config", "claude"],
-    &["agent", "list"],
-    &["agent", "debug", "command", "agents/x_y.agent.md", "c"],
     &["trust", "--list"],
     &["trust", "."],
     &["hook", "claude"],
@@ -291,6 +297,9 @@ fn s10_no_child_gets_a_sensitive_variable() {
         (&["add", &format!("git::{source}")], 1),
     ];
     for (args, least) in calls {
+        if args[0] == "agent" && !crate::has_brief_agent() {
+            continue;
+        }
         let trace = traced(&project, args, "");
         let starts: Vec<&String> = trace.started().collect();
         assert!(starts.len() >= least, "{args:?} starts {} children", starts.len());

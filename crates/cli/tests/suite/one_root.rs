@@ -319,7 +319,6 @@ fn n33_what_is_no_project_is_not_searched() {
             &["stale"],
             &["audit"],
             &["fmt", "--check"],
-            &["agent", "list"],
         ] {
             let output = project.run(&[&["-C", place], command].concat());
             let said = output.to_string();

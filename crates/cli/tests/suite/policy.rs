@@ -53,7 +53,10 @@ fn a_policy_that_cannot_be_followed_stops_everything() {
                     format!("[sources.a]\ndirectory = \"{source}\"\nall = true\n"),
                 );
             }
-            let output = project.run(call);
+            if call[0] == "agent" && !crate::has_brief_agent() {
+                continue;
+            }
+            let output = if call[0] == "agent" { project.spawn(call) } else { project.run(call) };
             assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{call:?} {output}");
             let line = if text.starts_with('[') { 2 } else { 1 };
             let place = format!("home/.config/brief/policy.toml:{line}` cannot be followed: ");
@@ -157,8 +160,11 @@ fn execution_can_be_turned_off_for_good() {
         assert!(output.stderr.contains("not run, because of the policy `"), "{output}");
     }
     assert!(!project.path().join("marker").exists());
+    if !crate::has_brief_agent() {
+        return;
+    }
     project.write("agents/x_y.agent.md", AGENT);
-    let output = project.run(&["agent", "debug", "call", "agents/x_y.agent.md", "go", "{}"]);
+    let output = project.spawn(&["agent", "debug", "call", "agents/x_y.agent.md", "go", "{}"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("nothing runs because of the policy"), "{output}");
 }

@@ -149,7 +149,6 @@ fn reading_and_frozen_installing_need_no_network() {
         &["registry", "fmt", "--check"],
         &["mcp", "servers"],
         &["task", "list"],
-        &["agent", "list"],
         &["trust", "--list"],
         &["doctor"],
     ] {

@@ -1,7 +1,8 @@
 //! The command line as a whole: help, version, exit codes.
 
 #[cfg(target_os = "linux")]
-use crate::agent_stop::Server;
+use brief_testkit::McpProcess;
+
 use crate::{project, shop};
 
 /// U69: the short help has the fifteen commands that a newcomer needs, and names the rest.
@@ -113,7 +114,7 @@ fn an_old_name_still_works_and_says_its_new_one() {
 #[test]
 fn tools_and_commands_share_their_sentences() {
     let project = project();
-    let mut server = Server::speak(&project, &["mcp", "serve"]);
+    let mut server = McpProcess::speak(&project, &["mcp", "serve"]);
     let listed = server.ask(8, "tools/list", &serde_json::json!({}));
     let definition = brief_cli::command();
     for name in ["context", "why", "show"] {
@@ -205,7 +206,6 @@ fn the_program_tells_what_it_was_built_from() {
     let version = program["version"].as_str().unwrap();
     assert_eq!(project().run(&["--version"]).stdout, format!("brief {version}\n"));
     assert!(program["target"].as_str().unwrap().contains(std::env::consts::ARCH), "{program}");
-    assert_eq!(program["features"], serde_json::json!(["agent"]));
     let formats = program["formats"].as_array().unwrap();
     let names: Vec<&str> = formats.iter().map(|one| one["name"].as_str().unwrap()).collect();
     for dialect in ["tasks", "agent-files", "items", "context-dir", "agents-yaml"] {
@@ -336,17 +336,6 @@ fn a_pipe_gets_no_colors() {
         let output = project.run(args);
         assert!(!output.to_string().contains('\u{1b}'), "{args:?}");
     }
-}
-
-/// The worker for agents' tools is not a command for users: it talks to its parent only.
-#[test]
-fn the_worker_is_hidden_and_says_nothing() {
-    let output = project().spawn(&["__js-worker"]);
-    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("", ""));
-    assert_eq!(output.code, Some(1));
-    let output = project().run(&["-C", ".", "__js-worker"]);
-    assert_eq!(output.code, Some(2), "{output}");
-    assert!(!project().run(&["--help"]).stdout.contains("worker"));
 }
 
 /// N35: `brief version` is what people type.

@@ -136,7 +136,7 @@ fn asking_writes_nothing() {
     project.write(".agents/tasks/t.md", "Task.\n");
     project.write("agents/dev_t.agent.md", "# T\n\nd\n");
     run(&project, &["add", "../outside/source"]);
-    let questions: [&[&str]; 34] = [
+    let questions: [&[&str]; 33] = [
         &["context", "src/a.py"],
         &["context", "--client", "claude", "src/a.py"],
         &["why", "src/a.py"],
@@ -165,7 +165,6 @@ fn asking_writes_nothing() {
         &["registry", "build", "--check", "../outside/source", "--out", "built"],
         &["task", "list"],
         &["task", "t"],
-        &["agent", "list"],
         &["trust", "--list"],
         &["schema", "agents-yaml"],
         &["man"],

@@ -33,9 +33,9 @@ pub use guidance::Agents;
 pub use invoke::InvokeError;
 pub use load::{AgentOptions, AgentOwner, Loaded, list, load, load_text, portable_agents};
 pub use model::{
-    Abilities, Agent, AgentName, AgentRequirements, AgentStatus, AgentText, Command, CommandOrigin,
-    DIRECTORY, Hint, Recommended, Remote, RemoteState, SUFFIX, Startup, TemplateEngine, TextOrigin,
-    ToolCode,
+    Abilities, Agent, AgentName, AgentRequirements, AgentStatus, AgentText, CodeProblem, Command,
+    CommandOrigin, DIRECTORY, Hint, Recommended, Remote, RemoteState, SUFFIX, Startup,
+    TemplateEngine, TextOrigin, ToolCode,
 };
 pub use render::Rendered;
 pub use resolve::{AgentRefusal, Effective, missing_environment, refusals};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use brief_syntax::{Source, Span};
-use serde::Serialize;
+use brief_syntax::{Diagnostic, Source, Span, rules};
+use serde::{Deserialize, Serialize};
 
 use super::ability::Ability;
 use super::value::AgentValue;
@@ -323,6 +323,34 @@ pub struct ToolCode {
     pub span: Span,
     /// The heading above it.
     pub heading: Span,
+}
+
+/// A problem of an agent's code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeProblem {
+    /// The message, without the place.
+    pub message: String,
+    /// The line and the column in the code, from 1.
+    pub place: Option<(u32, u32)>,
+    /// Advice, if there is any.
+    pub help: Option<String>,
+}
+
+impl Agent {
+    /// Returns the diagnostic of a problem of the code. A place in the code is a place in the file.
+    pub fn diagnose_code(&self, problem: CodeProblem) -> Diagnostic {
+        let span = match (&self.tools, problem.place) {
+            (Some(tools), Some((line, column))) => tools.place(line as usize, column as usize),
+            (Some(tools), None) => tools.heading,
+            (None, _) => Span::at(0),
+        };
+        let rule = rules::agent_file::TOOLS_CODE;
+        let diagnostic = Diagnostic::new(rule, &self.source, span, problem.message);
+        match problem.help {
+            Some(help) => diagnostic.with_help(help),
+            None => diagnostic,
+        }
+    }
 }
 
 impl ToolCode {

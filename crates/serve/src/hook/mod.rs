@@ -6,7 +6,6 @@
 //! call back only where the user chose that, and after its deadline it prints nothing.
 
 mod changes;
-#[cfg(feature = "agent")]
 pub(crate) mod fuzzing;
 mod memory;
 mod message;

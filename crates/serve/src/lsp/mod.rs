@@ -12,7 +12,6 @@
 mod checker;
 mod complete;
 mod features;
-#[cfg(feature = "agent")]
 pub(crate) mod fuzzing;
 mod rename;
 mod sees;

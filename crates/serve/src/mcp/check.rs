@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use brief_agent::mcp_client::{ListedTools, McpConnection};
+use brief_mcp_client::{ListedTools, McpConnection};
 use brief_system::{Interruption, System};
 use serde_json::Value as Json;
 

@@ -8,15 +8,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use brief_agent::mcp_client::{
-    RemoteProtocol, RemoteServer, ServerAddress, ServerProgram, ToolDecisions,
-};
 use brief_clients::mcp::{Protocol, Transport, find, server_files};
 use brief_clients::profile::ProfileScope;
 use brief_dialects::hosted;
 use brief_dialects::mcp::{Connection, McpServer, ServerKind};
 use brief_engine::Project;
 use brief_engine::tasks::{TaskDocument, TaskFileKind};
+use brief_mcp_client::{RemoteProtocol, RemoteServer, ServerAddress, ServerProgram, ToolDecisions};
 use brief_runtime::consent::{Content, Objection};
 use brief_runtime::trust::TrustVerdict;
 use brief_runtime::{Consent, Execution, ProjectRefusal, TrustError, TrustStore, Wish, project_of};

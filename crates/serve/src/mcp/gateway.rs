@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use brief_agent::mcp_client::{
+use brief_mcp_client::{
     LARGEST_OFFER, ListedTools, McpConnection, SEPARATOR, ServerAddress, ToolDecisions,
     held_back_note, server_label,
 };
@@ -412,7 +412,7 @@ mod tests {
     use std::path::Path;
     use std::sync::mpsc::channel;
 
-    use brief_agent::mcp_client::ServerProgram;
+    use brief_mcp_client::ServerProgram;
     use brief_system::OsSystem;
 
     use super::*;

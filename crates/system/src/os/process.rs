@@ -8,7 +8,7 @@
     reason = "this is the seam that everything else goes through"
 )]
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -114,6 +114,17 @@ pub(super) fn prepare(call: &Call) -> io::Result<Command> {
     }
     command.envs(call.env.iter().map(|(name, value)| (name, value)));
     Ok(command)
+}
+
+/// Becomes a program. Returns only if it does not start.
+pub(super) fn hand_over(program: &OsStr, args: &[OsString]) -> io::Error {
+    let is_bare = !program.as_encoded_bytes().contains(&b'/');
+    let path = if is_bare {
+        SearchPath::outside(None, Path::new(".")).find(program)
+    } else {
+        Ok(program.into())
+    };
+    path.map_or_else(|error| error, |path| Command::new(path).args(args).exec())
 }
 
 /// Ends a program and all that it started.

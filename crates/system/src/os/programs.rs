@@ -4,8 +4,7 @@
     reason = "this is the seam that everything else goes through"
 )]
 
-#[cfg(unix)]
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +48,21 @@ impl Processes for OsSystem {
     #[cfg(unix)]
     fn run_for(&self, parent: u32, call: &Call) -> io::Result<Ending> {
         keeper::run_for(parent, call)
+    }
+
+    #[cfg(unix)]
+    fn hand_over(&self, program: &OsStr, args: &[OsString]) -> io::Result<u8> {
+        Err(process::hand_over(program, args))
+    }
+
+    #[cfg(not(unix))]
+    fn hand_over(&self, program: &OsStr, args: &[OsString]) -> io::Result<u8> {
+        // A bare name would be looked up in the project, too.
+        if Path::new(program).is_relative() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let status = std::process::Command::new(program).args(args).status()?;
+        Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
     }
 
     #[cfg(unix)]

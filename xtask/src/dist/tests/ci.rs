@@ -39,7 +39,7 @@ impl Repository {
     }
 
     fn run(&self, program: &Path, args: &[&str]) -> Output {
-        let programs = tested_program();
+        let programs = tested_program("brief");
         let programs = programs.parent().unwrap().display();
         let path = std::env::var("PATH").unwrap_or_default();
         Command::new(program)
@@ -274,7 +274,7 @@ fn pre_commit_runs_the_hooks() {
         ("src/a.py", ""),
         (".gitignore", "/guidance\n"),
     ]);
-    let brief = tested_program();
+    let brief = tested_program("brief");
     let added = project.run(&brief, &["add", "./guidance", "--client", "claude"]);
     assert!(added.status.success(), "{}", said(&added));
     project.commit(&[]);

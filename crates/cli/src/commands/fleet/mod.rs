@@ -151,7 +151,6 @@ fn status(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
 }
 
 /// Reads repositories for a page: with their tokens, and without a question to a server.
-#[cfg(feature = "agent")]
 pub(crate) fn report(ui: &mut Ui, session: &Session, sources: &[PathBuf]) -> Result<FleetReport> {
     let which = FleetSources { sources: sources.to_vec(), rev: None };
     let members = which.read(ui, session, true)?;

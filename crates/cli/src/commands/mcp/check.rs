@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use brief_agent::mcp_client::held_back_note;
+use brief_mcp_client::held_back_note;
 use brief_runtime::TrustStore;
 use brief_runtime::trust::TrustVerdict;
 use brief_serve::mcp::configured::ServerSearch;
@@ -25,7 +25,7 @@ fn looked_at(
     is_allowed: bool,
 ) -> Result<(Vec<GatewayServer>, Vec<ServerCheck>)> {
     let search = ServerSearch { is_allowed, without: None };
-    let servers = super::servers(ui, session, search)?;
+    let servers = super::find_project_servers(ui, session, search)?;
     let stop = session.system().interruption()?;
     let system = session.shared_system();
     let checks = check_servers(&system, session.directory(), &servers, PATIENCE, &stop);

@@ -93,7 +93,7 @@ fn serve(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {
     args.client.iter().try_for_each(|client| known_client(session, client))?;
     let gateway = if args.gateway {
         let search = ServerSearch { is_allowed: args.exec, without: args.client.as_deref() };
-        let servers = servers(ui, session, search)?;
+        let servers = find_project_servers(ui, session, search)?;
         if servers.is_empty() {
             ui.warning("the project has no MCP servers to start")?;
         }
@@ -133,7 +133,7 @@ fn serve(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {
 }
 
 /// Returns the configured servers, if the user agrees that they start. Prints what is left out.
-pub(super) fn servers(
+pub fn find_project_servers(
     ui: &mut Ui,
     session: &Session,
     search: ServerSearch<'_>,

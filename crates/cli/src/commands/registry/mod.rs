@@ -6,7 +6,7 @@ mod new;
 mod publish;
 mod tag;
 
-pub(super) use new::write_new;
+pub use new::write_new;
 
 use clap::{Args, Subcommand};
 

@@ -76,7 +76,7 @@ fn items_of(session: &Session, item_root: &Path) -> Vec<ItemId> {
 }
 
 /// Writes a new file below a directory, and returns its path, whole and as it is shown. Nothing is replaced.
-pub(in crate::commands) fn write_new(
+pub fn write_new(
     session: &Session,
     directory: &Path,
     below: &Path,

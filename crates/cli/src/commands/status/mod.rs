@@ -117,17 +117,19 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     let project = session.project()?;
     let root = project.root().path().to_owned();
     let kind = RootKind::of(session.system(), project.root());
+    let checks = ProjectChecks::new(session, false);
     let mut status = match kind {
         // All of these hold projects, and none of them is one.
         RootKind::Wide(_) | RootKind::BareRepository => Status::new(&root, kind),
         RootKind::Repository | RootKind::LostRepository | RootKind::Directory => {
-            with_clock(ui, "reading the project", || read(session, &project, kind))?
+            with_clock(ui, "reading the project", || read(session, &project, kind, &checks))?
         }
     };
     if status.state == State::Outside {
         status.own = Some(find_own(session.system(), &project));
     }
     next::choose(session, &mut status);
+    checks.mention_unparsed(ui, &root)?;
     if args.json {
         return ui.print_json("status", &root, worst(&status.problems), &status);
     }
@@ -175,14 +177,18 @@ impl Status {
 }
 
 /// Reads a project once, for everything that is said about it.
-fn read(session: &Session, project: &Project<'_>, kind: RootKind) -> Result<Status> {
+fn read(
+    session: &Session,
+    project: &Project<'_>,
+    kind: RootKind,
+    checks: &ProjectChecks<'_>,
+) -> Result<Status> {
     let (system, root) = (session.system(), project.root().path());
     let mut status = Status::new(root, kind);
-    let checks = ProjectChecks::new(session, false);
     let history = LazyHistory::recent(session.shared_system(), root);
     let lint =
         Lint::new(project, root).map_err(|_| CommandError::refused("the directory is gone"))?;
-    let lint = lint.configured_by(&checks).with_history(&history);
+    let lint = lint.configured_by(checks).with_history(&history);
     let catalog = lint.read_project();
     let started = Some(project.started().to_owned());
     let moment = Moment { root: project.root().clone(), started, ..Moment::default() };

@@ -13,7 +13,7 @@ use brief_runtime::{OffReason, PromptAssembly, PromptOptions, Wish};
 use brief_system::System;
 use rmcp::model::{JsonObject, Prompt, PromptArgument};
 
-use super::super::agent::value;
+use super::super::session::text_argument;
 use super::super::{offline, offline_library};
 
 /// The argument for an additional text of a task.
@@ -109,13 +109,13 @@ impl OfferedPrompt {
     ) -> Result<String, String> {
         let mut parameters = Parameters::default();
         for (argument, parameter) in &self.arguments {
-            if let Some(value) = value(given, argument)? {
+            if let Some(value) = text_argument(given, argument)? {
                 let added = parameters.add_text(format!("{parameter}={value}").as_bytes());
                 added.map_err(|error| error.to_string())?;
             }
         }
         let takes_more = self.arguments.iter().all(|(name, _)| name != MORE);
-        let more = if takes_more { value(given, MORE)? } else { None };
+        let more = if takes_more { text_argument(given, MORE)? } else { None };
         let is_task = self.kind == TaskFileKind::Task;
         let options = PromptOptions {
             name: self.name.clone(),

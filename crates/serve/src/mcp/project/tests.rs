@@ -9,10 +9,10 @@ use brief_engine::{Action, Project};
 use brief_syntax::render::Envelope;
 use brief_system::hash::sha256;
 use brief_system::{Interruption, MemorySystem, OsSystem, System};
+use brief_testkit::TestClient;
 use serde_json::{Value as Json, json};
 use tokio::sync::watch;
 
-use super::super::test_client::TestClient;
 use super::super::{GatewayTimes, Served};
 use super::kept::KeptAnswers;
 use super::tools::ProjectTool;
