@@ -18,4 +18,5 @@ pub mod render;
 mod statements;
 mod suppression;
 mod texts;
+pub mod uses;
 mod words;

@@ -3,6 +3,7 @@
 mod findings;
 mod parts;
 mod place;
+mod quiet;
 mod unused;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::native::{is_backup, is_elsewhere, is_test_data};
+use brief_dialects::native::{is_backup, is_elsewhere, is_test_data, is_translation};
 use brief_dialects::{Dialects, Moment, Strangers, is_in_dependency, portable};
 use brief_engine::survey::Survey;
 use brief_engine::{Catalog, CatalogScope, Project, estimate_tokens};
@@ -18,65 +19,23 @@ use brief_syntax::diagnostic::{self, Applicability, apply_fixes};
 use brief_syntax::rules::RulePage;
 use brief_syntax::source::{Encoding, Source};
 use brief_syntax::walk::Ignored;
-use brief_syntax::{Diagnostic, Root, Rule, Severity, Span, Target, TargetKind, limits, rules};
+use brief_syntax::{Diagnostic, Root, Rule, Span, Target, TargetKind, limits, rules};
+use brief_system::paths::slashed;
 use brief_system::{ReadError, System};
 
 use crate::client_files::check_client_files;
 use crate::references::ProjectHistory;
 use crate::suppression::{self, Suppressions};
 use crate::texts::check_texts;
+use crate::uses::UsingTexts;
 
 use place::{Part, is_left_out};
+use quiet::{PEDANTIC, drop_echoes, drop_unknowable, is_small};
 use unused::UnusedOptions;
 
 pub use findings::Findings;
 pub use parts::LintPart;
 pub(crate) use parts::is_dead_pattern;
-
-/// Findings that are reported only on request.
-const PEDANTIC: [Rule; 3] =
-    [rules::item::NO_LICENSE, rules::item::COMMAND_EXTENSION, rules::item::FOREIGN_SKILL];
-
-/// Removes what is said to be missing, and may be in a directory that was not read.
-fn drop_unknowable(found: &mut Vec<Diagnostic>) {
-    if found.iter().any(|one| one.rule == rules::project::NO_PROJECT) {
-        // Links were looked up one by one; these were compared with the list of all files.
-        let compared = [
-            rules::client::UNUSED_PATTERN,
-            rules::guidance::MISSING_TARGET,
-            rules::guidance::MISSING_PATH,
-        ];
-        found.retain(|one| !compared.contains(&one.rule));
-    }
-    let closed = found.iter().filter(|one| one.rule == rules::project::UNREADABLE_DIRECTORY);
-    let closed: Vec<String> = closed
-        .filter_map(|one| Some(one.path().file_name()?.to_string_lossy().into_owned()))
-        .collect();
-    if closed.is_empty() {
-        return;
-    }
-    found.retain(|one| {
-        let is_of_all =
-            [rules::client::UNUSED_PATTERN, rules::guidance::MISSING_TARGET].contains(&one.rule);
-        let is_of_a_path =
-            [rules::client::BROKEN_LINK, rules::guidance::MISSING_PATH].contains(&one.rule);
-        let names_it = |name: &String| one.message.contains(name.as_str());
-        !(is_of_all || is_of_a_path && closed.iter().any(names_it))
-    });
-}
-
-/// Returns whether a finding is reported only on request. A name that its client reserves and takes anyway is one, and so
-/// are notes about references, reach and setup: what may be as it is meant.
-fn is_small(found: &Diagnostic) -> bool {
-    PEDANTIC.contains(&found.rule)
-        || found.rule == rules::client::RESERVED_NAME && found.severity != Severity::Error
-        || found.severity == Severity::Note
-            && match LintPart::of(found.code()) {
-                LintPart::Mistakes => false,
-                LintPart::Stale | LintPart::Setup => true,
-                LintPart::Unused => found.rule == rules::guidance::COSTLY_ITEM,
-            }
-}
 
 /// A repair can make the next one possible; more rounds than this would be a circle.
 const FIX_ROUNDS: usize = 8;
@@ -321,6 +280,8 @@ impl<'s> Lint<'s> {
         let is_new = |one: &Diagnostic| removed.contains(&(one.path().to_owned(), one.span));
         found.retain(|one| self.is_asked(one) || is_new(one) && self.is_checked(one.code()));
         drop_unknowable(&mut found);
+        drop_echoes(&mut found);
+        self.drop_used_files(&mut found);
         found.retain(|diagnostic| self.is_reported(diagnostic) && !self.is_of_a_test(diagnostic));
         let mut files = catalog.checked_files();
         files.extend(found.iter().map(Diagnostic::path).filter(|path| {
@@ -341,6 +302,24 @@ impl<'s> Lint<'s> {
             Findings { diagnostics: found, files, elsewhere, checked, ..Findings::default() };
         self.take_back(&mut found, catalog);
         found
+    }
+
+    /// Removes files that no client reads by itself and that something in the project uses: a workflow, a script, another page.
+    fn drop_used_files(&self, found: &mut Vec<Diagnostic>) {
+        // A finding about several files has no single name to look for.
+        let is_one = |one: &Diagnostic| {
+            one.rule == rules::client::UNREAD_FILE && !one.message.contains(" more: ")
+        };
+        if !found.iter().any(is_one) {
+            return;
+        }
+        let root = self.root.path();
+        let texts = UsingTexts::read(self.system, root);
+        let is_used = |one: &Diagnostic| {
+            let below = one.path().strip_prefix(root);
+            below.is_ok_and(|below| texts.name_file(&slashed(below)))
+        };
+        found.retain(|one| !is_one(one) || !is_used(one));
     }
 
     /// Returns whether a rule belongs to what is checked. What cannot be read is missing in each part.
@@ -375,7 +354,7 @@ impl<'s> Lint<'s> {
             && diagnostic
                 .path()
                 .strip_prefix(self.root.path())
-                .is_ok_and(|below| is_test_data(below) || is_backup(below))
+                .is_ok_and(|below| is_test_data(below) || is_backup(below) || is_translation(below))
     }
 
     /// Returns whether a problem is one of the part, or the reason why the part is not read as a whole.

@@ -231,6 +231,9 @@ fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) 
     yaml
 }
 
+/// The length of a repaired value that is shown whole.
+const LONGEST_SHOWN: usize = 200;
+
 /// Reports each edit with its fix, and each block that was skipped.
 fn report_repair(
     source: &Arc<Source>,
@@ -247,7 +250,13 @@ fn report_repair(
             (message, "replace the tab with spaces".to_owned(), "replace the tab")
         } else {
             let message = "this is not valid YAML; it was read as if the value were quoted";
-            (message, format!("write `{}`", edit.replacement.trim()), "quote the value")
+            let replacement = edit.replacement.trim();
+            let help = if replacement.len() > LONGEST_SHOWN || replacement.contains('\n') {
+                "put the value in quotes".to_owned()
+            } else {
+                format!("write `{replacement}`")
+            };
+            (message, help, "quote the value")
         };
         diagnostics.push(
             Diagnostic::new(rules::FRONTMATTER_REPAIRED, source, edit.span, message)

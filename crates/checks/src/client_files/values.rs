@@ -456,7 +456,19 @@ impl FileCheck<'_> {
         known.extend(names.iter().flat_map(|names| names.iter()).map(|name| &**name));
         known.sort_unstable();
         known.dedup();
-        let is_free = |meant: &&str| node.get(meant).is_none();
+        // A list is no slip for a key that takes one text: `agents: [a, b]` is a field of the author's own.
+        let takes_it = |meant: &str| {
+            let expected =
+                table.keys.get(meant).and_then(|key| Expected::parse(&key.expected).ok());
+            !matches!(
+                (&field.node.value, expected),
+                (
+                    TreeValue::List(_) | TreeValue::Table(_),
+                    Some(Expected::Text(_) | Expected::Form(_) | Expected::Boolean)
+                )
+            )
+        };
+        let is_free = |meant: &&str| node.get(meant).is_none() && takes_it(meant);
         let meant = slip(name, &known).filter(is_free);
         let reaction = match (table.unknown, meant) {
             (Some(reaction), _) => reaction,

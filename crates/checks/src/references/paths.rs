@@ -105,6 +105,28 @@ pub(super) fn is_wrong_way(comment: &str) -> bool {
         )
 }
 
+/// Returns a path without its steps upwards: `../docs/a.md` is the same file to look for as `docs/a.md`.
+pub(super) fn place_key(written: &str) -> String {
+    let mut rest = written;
+    while let Some(below) = rest.strip_prefix("./").or_else(|| rest.strip_prefix("../")) {
+        rest = below;
+    }
+    rest.trim_end_matches('/').to_owned()
+}
+
+/// Returns the directory that a text in a client's directory is about: what is beside it there is no part of the project.
+pub(super) fn outside_of_client(directory: &str) -> &str {
+    let mut starts = std::iter::once(0).chain(directory.match_indices('/').map(|(at, _)| at + 1));
+    let start = starts.find(|&at| directory[at..].starts_with('.'));
+    start.map_or(directory, |at| directory[..at].trim_end_matches('/'))
+}
+
+/// Returns the directory that a path begins in before its end.
+pub(super) fn base_of<'p>(path: &'p str, end: &str) -> Option<&'p str> {
+    let end = end.trim_start_matches("./").trim_end_matches('/');
+    Some(path.strip_suffix(end)?.trim_end_matches('/'))
+}
+
 /// A path that the project does not have.
 #[derive(Debug)]
 pub(super) struct MissingPath {

@@ -144,6 +144,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             return;
         }
         let has_prompts = code.lines().any(|line| line.trim_start().starts_with("$ "));
+        let mention = if self.is_of_readers(code) { Mention::OfAnother } else { Mention::Plain };
         let mut directory = None;
         let mut start = block.content.start;
         let mut is_wrong = false;
@@ -167,10 +168,30 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
                 continue;
             }
             for command in read_line(shown, &mut directory) {
-                self.command(&command, command.directory.as_deref(), offset, Mention::Plain);
+                self.command(&command, command.directory.as_deref(), offset, mention);
             }
             self.words(shown, offset, directory.as_deref());
         }
+    }
+
+    /// Returns whether a block of a skill shows commands of a project: some run nothing of the skill, and no word of the block
+    /// is a file of it.
+    fn is_of_readers(&self, code: &str) -> bool {
+        let Some(own) = self.own.as_ref().filter(|_| self.audience != Audience::Here) else {
+            return false;
+        };
+        let words = |line: &'_ str| -> Vec<String> {
+            line.split_whitespace().map(|word| word.trim_matches(['"', '\'']).to_owned()).collect()
+        };
+        let files = &self.check.manifests.files.files;
+        let exists =
+            |word: &String| files.binary_search(&slashed(&Path::new(own).join(word))).is_ok();
+        let lines = code.lines().map(str::trim);
+        let commands: Vec<_> =
+            lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(words).collect();
+        let runs_own =
+            |words: &Vec<String>| words.iter().take(4).any(|word| self.is_beside_the_skill(word));
+        !commands.iter().flatten().any(exists) && !commands.iter().all(runs_own)
     }
 
     /// Looks at the words of a command that look like files of the project.
@@ -283,7 +304,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             return;
         }
         let directory = match place {
-            Some("*") | None => outside_of_client(&self.directory).to_owned(),
+            Some("*") | None => paths::outside_of_client(&self.directory).to_owned(),
             Some(place) => {
                 let from_here = cleaned_below(&Path::new(&self.directory).join(place));
                 let from_top = cleaned_below(Path::new(place));
@@ -437,7 +458,9 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
     /// Looks a path up; `place` is where it leads from the directory that the text is for.
     fn path_at(&mut self, written: &str, place: &str, span: Span, mention: Mention) {
         let is_own = self.is_beside_the_skill(written);
-        if self.audience == Audience::Readers && !is_own || !self.known.insert(written.to_owned()) {
+        if self.audience == Audience::Readers && !is_own
+            || !self.known.insert(paths::place_key(written))
+        {
             return;
         }
         let files = [self.text.source.path(), self.real];
@@ -492,12 +515,12 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
 
     /// Returns whether the text names the directory that a path begins in: in words, in a heading, or by its own name.
     fn names_base(&self, path: &str, end: &str) -> bool {
-        let Some(base) = base_of(path, end) else { return true };
+        let Some(base) = paths::base_of(path, end) else { return true };
         let name = base.rsplit('/').next().unwrap_or(base).to_lowercase();
         let own = self.text.source.path().to_string_lossy().to_lowercase();
         let text = self.text.source.text();
         // As written from the directory that the text is about, or in short.
-        let project = outside_of_client(&self.directory);
+        let project = paths::outside_of_client(&self.directory);
         let below = base.strip_prefix(project).map(|below| below.trim_start_matches('/'));
         let shorter = base.match_indices('/').map(|(at, _)| &base[at + 1..]);
         let mut shorter = shorter.filter(|short| short.contains(['/', '-', '_']));
@@ -522,7 +545,9 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         };
         let base = |found: &StaleReference| -> Option<String> {
             let other = found.trace.elsewhere.as_ref()?;
-            base_of(other, &found.written).filter(|base| !is_right_below(base)).map(str::to_owned)
+            paths::base_of(other, &found.written)
+                .filter(|base| !is_right_below(base))
+                .map(str::to_owned)
         };
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for base in self.found.iter().filter_map(base) {
@@ -537,23 +562,10 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
     }
 }
 
-/// Returns the directory that a text in a client's directory is about: what is beside it there is no part of the project.
-fn outside_of_client(directory: &str) -> &str {
-    let mut starts = std::iter::once(0).chain(directory.match_indices('/').map(|(at, _)| at + 1));
-    let start = starts.find(|&at| directory[at..].starts_with('.'));
-    start.map_or(directory, |at| directory[..at].trim_end_matches('/'))
-}
-
 /// Returns whether a path is a file that clients look for: a text that names it may be about clients.
 fn is_read_by_client(path: &str) -> bool {
     let path = path.trim_start_matches("./").trim_end_matches('/');
     BUILTIN.clients.iter().any(|client| client.signs.iter().any(|sign| &**sign == path))
-}
-
-/// Returns the directory that a path begins in before its end.
-fn base_of<'p>(path: &'p str, end: &str) -> Option<&'p str> {
-    let end = end.trim_start_matches("./").trim_end_matches('/');
-    Some(path.strip_suffix(end)?.trim_end_matches('/'))
 }
 
 /// The way in which a sentence names something.

@@ -4,6 +4,7 @@
 //! loads twice, and a part of a text is never dropped.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use brief_dialects::GuidanceText;
@@ -14,6 +15,7 @@ use brief_syntax::{Diagnostic, Root, Span, rules};
 
 use super::TextDemands;
 use super::meetings::Meetings;
+use crate::words::words;
 use brief_engine::estimate_tokens;
 use brief_engine::repetition::common;
 
@@ -31,6 +33,9 @@ const ALIKE: usize = 70;
 
 /// The cost from which on a repetition is reported, in tokens.
 const FEWEST_TOKENS: usize = 100;
+
+/// The same for the main texts of two clients, which often say the same on purpose.
+const FEWEST_OF_MAINS: usize = 1000;
 
 /// The limit for passages with a common hash; more are a phrase that all texts have.
 const MOST_ALIKE: usize = 40;
@@ -121,8 +126,22 @@ pub(super) fn pairs(texts: &[TextDemands]) -> Vec<SharedPassages> {
         let passages = passages.into_keys().collect();
         Some(SharedPassages { left, right, tokens, passages, first })
     });
-    shared.filter(|shared| shared.tokens >= FEWEST_TOKENS).collect()
+    let least = |shared: &SharedPassages| {
+        let names = [shared.left, shared.right].map(|at| texts[at].path().file_name());
+        let is_main = |name: &Option<&OsStr>| {
+            name.and_then(OsStr::to_str).is_some_and(|name| MAINS.contains(&name))
+        };
+        let is_of_two = names[0] != names[1] && names.iter().all(is_main);
+        if is_of_two { FEWEST_OF_MAINS } else { FEWEST_TOKENS }
+    };
+    shared.filter(|shared| shared.tokens >= least(shared)).collect()
 }
+
+/// The main texts of clients.
+const MAINS: [&str; 9] = words(
+    "AGENTS.md CLAUDE.md GEMINI.md QWEN.md WARP.md copilot-instructions.md .cursorrules \
+     .windsurfrules .clinerules",
+);
 
 /// Reports the shared passages of texts that one client loads.
 pub(super) fn check(

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use brief_checks::uses::UsingTexts;
 use brief_clients::hook::installed::{HookScope, find_installed_hooks};
 use brief_clients::import::pointed_at;
 use brief_clients::places::{self, Duplicate};
@@ -440,18 +441,15 @@ impl Examination<'_> {
             paths.iter().map(String::as_str).filter(|path| !is_unread(path)).collect();
         // A client reads it by another link, or a file that a client reads leads to it.
         let read: BTreeSet<PathBuf> = others.iter().filter_map(|path| resolve(path)).collect();
-        let mut texts: Vec<(String, String)> = Vec::new();
-        let top_files = top.first_entries(LOOKED_AT).unwrap_or_default();
-        let top_files = top_files.iter().filter_map(|entry| entry.name.to_str());
-        let guides = top_files.filter(|name| brief_dialects::native::is_beginning(name));
-        for path in others.iter().copied().chain(guides) {
+        let mut texts = UsingTexts::read(system, root);
+        for path in others {
             if let Ok(bytes) = top.read_below(Path::new(path), FILE_BYTES) {
-                texts.push((path.to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
+                texts.add(path, String::from_utf8_lossy(&bytes).into_owned());
             }
         }
         unread.retain(|file| {
             let is_read = resolve(&file.path).is_some_and(|path| read.contains(&path));
-            !is_read && !texts.iter().any(|(path, text)| refers_to(path, text, &file.path))
+            !is_read && !texts.name_file(&file.path)
         });
         let mut causes: BTreeMap<(String, String), Vec<places::UnreadFile>> = BTreeMap::new();
         for file in unread {
@@ -557,22 +555,6 @@ impl Examination<'_> {
             self.note("rule-left-out", None, left.to_string(), "");
         }
     }
-}
-
-/// Returns whether the text of the file `from` names the file `path`: from the top of the project, or from its own directory.
-fn refers_to(from: &str, text: &str, path: &str) -> bool {
-    let directory = from.rsplit_once('/').map_or("", |(directory, _)| directory);
-    let beside = path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/'));
-    let names = |name: &str| {
-        text.match_indices(name).any(|(at, _)| {
-            let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
-            let (before, after) =
-                (text[..at].chars().next_back(), text[at + name.len()..].chars().next());
-            !before.is_some_and(|letter| is_part(letter) || letter == '.' && name.starts_with('.'))
-                && !after.is_some_and(is_part)
-        })
-    };
-    names(path) || beside.is_some_and(names)
 }
 
 fn collect(directory: &dyn Dir, path: &str, depth: usize, paths: &mut Vec<String>) {

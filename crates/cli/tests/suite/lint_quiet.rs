@@ -271,3 +271,112 @@ fn forms_and_what_a_build_makes_are_left_alone() {
     project.write(".gitignore", "");
     assert_eq!(codes(&project), ["client/missing-file", "client/broken-link"]);
 }
+
+/// A workflow or a script that reads a file by its name would break if the file were renamed for a client.
+#[test]
+fn a_file_that_the_project_itself_uses_is_not_unread() {
+    let unused = project()
+        .with_file(".github/prompts/notes-for-users.md", "Write the notes.\n")
+        .with_file(".cursor/rules/house-style.md", "Two spaces.\n");
+    assert_eq!(codes(&unused), ["client/unread-file", "setup/unread-file"]);
+    let used = unused
+        .with_file(".github/workflows/release.yml", "run: cat .github/prompts/notes-for-users.md\n")
+        .with_file("scripts/style.py", "open(RULES / 'house-style.md')\n");
+    assert_eq!(lint(&used), []);
+}
+
+/// A translation in the documentation has the links of its original, and is read by no client.
+#[test]
+fn translations_in_the_documentation_are_left_alone() {
+    let text =
+        "---\nname: one\ndescription: Use it: always.\n---\nRead [it](references/gone.md).\n";
+    let translated = project().with_file("docs/ja-JP/skills/one/SKILL.md", text);
+    assert_eq!(lint(&translated), []);
+    let own = project().with_file("docs/ui/skills/one/SKILL.md", text);
+    assert_eq!(codes(&own), ["frontmatter-repaired", "client/broken-link"]);
+}
+
+/// What stands before the fields is the mistake, not the fields.
+#[test]
+fn fields_behind_a_comment_are_said_to_be_late() {
+    let agent = "---\nname: tester\ndescription: Use it after each change.\n---\nRun the tests.\n";
+    let late = project()
+        .with_file("agents/tester.md", format!("<!-- by someone -->\n\n{agent}"))
+        .with_file(".claude-plugin/plugin.json", "{\"name\": \"x\"}");
+    let json = late.run(&["lint", "--json"]).json();
+    let message = json["diagnostics"][0]["message"].as_str().unwrap();
+    assert!(message.contains("is not at the start of the file"), "{json}");
+    late.write("agents/tester.md", agent);
+    assert_eq!(lint(&late), []);
+}
+
+/// A description with examples on lines of their own is one mistake, and a repaired value is not printed in full.
+#[test]
+fn a_header_that_breaks_twice_is_one_finding() {
+    let agent = "---\nname: helper\ndescription: Use it for questions: always.\n\n<example>\nuser: \"How?\"\n</example>\n---\nHelp.\n";
+    let broken = project().with_file(".claude/agents/helper.md", agent);
+    assert_eq!(codes(&broken), ["frontmatter-invalid"]);
+    let long = format!("Use it for questions: {}", "and more ".repeat(60));
+    let agent = format!("---\nname: helper\ndescription: {long}\n---\nHelp.\n");
+    let json =
+        project().with_file(".claude/agents/helper.md", agent).run(&["lint", "--json"]).json();
+    assert_eq!(json["diagnostics"][0]["help"], "put the value in quotes", "{json}");
+}
+
+/// Generic commands of a skill are those of the project that it is used in; a command of its own scripts is its own.
+#[test]
+fn commands_of_another_project_are_not_held_against_a_skill() {
+    let header = "---\nname: train\ndescription: Use it to train a model on new data.\n---\n";
+    let skill = |block: &str| {
+        project()
+            .with_file("skills/train/SKILL.md", format!("{header}```bash\n{block}\n```\n"))
+            .with_file("skills/train/scripts/plan.py", "")
+    };
+    let generic = "python -m pytest tests/\npython scripts/train.py --config prod.yaml";
+    assert_eq!(lint(&skill(generic)), []);
+    assert_eq!(codes(&skill("python scripts/train.py")), ["guidance/missing-path"]);
+    let beside = "pip install torch\npython scripts/plan.py\npython scripts/train.py";
+    assert_eq!(codes(&skill(beside)), ["guidance/missing-path"]);
+}
+
+/// `@/mocks` is an alias of a bundler, a list of clients is no slip of `agent`, and one path is one finding however it is written.
+#[test]
+fn names_that_only_look_like_mistakes_are_left_alone() {
+    let alias =
+        project().with_file("CLAUDE.md", "Mock data comes from @/mocks and nowhere else.\n");
+    assert_eq!(lint(&alias), []);
+    let machine = project().with_file("CLAUDE.md", "Read @/home/ada/style first.\n");
+    assert_eq!(codes(&machine), ["client/import-outside"]);
+    let header = "---\nname: one\ndescription: Use it when a change is ready to be sent.\nagents:\n  - codex\n---\nText.\n";
+    assert_eq!(lint(&project().with_file(".claude/skills/one/SKILL.md", header)), []);
+    let twice = project()
+        .with_file(
+            "shop/AGENTS.md",
+            "Read `docs/orders_list.md`.\n\nIt is `../docs/orders_list.md`.\n",
+        )
+        .with_file("docs/orders_list.md", "a\nb\nc\n");
+    git(&twice, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&twice);
+    git(&twice, &["rm", "--quiet", "docs/orders_list.md"]);
+    commit(&twice);
+    let found = lint(&twice);
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+/// The main texts of two clients say the same on purpose.
+#[test]
+fn main_texts_of_two_clients_may_repeat_each_other() {
+    let words =
+        ["Prices", "Orders", "Handlers", "Errors", "Migrations", "Tests", "Schemas", "Queues"];
+    let text: String = words
+        .iter()
+        .map(|word| {
+            format!("{word} have a module of their own, with {word} in its name, and nobody else writes to the tables below it.\n\n")
+        })
+        .collect();
+    let mains = project()
+        .with_file("a.ts", "")
+        .with_file("GEMINI.md", &text)
+        .with_file("CLAUDE.md", format!("{text}More.\n"));
+    assert_eq!(lint(&mains), []);
+}

@@ -136,6 +136,28 @@ pub fn is_backup(below: &Path) -> bool {
     names.any(|name| matches!(name, "backup" | "backups" | "_backup" | ".backup" | "_backups"))
 }
 
+/// Languages that documentation is translated to, by the names of directories.
+const LANGUAGES: [&str; 20] = [
+    "ar", "cs", "de", "es", "fa", "fr", "he", "hi", "it", "ja", "ko", "nl", "pl", "pt", "ru", "sv",
+    "th", "uk", "vi", "zh",
+];
+
+/// Returns whether a file below the root is a translation in the documentation: `docs/ja-JP/skills/x/SKILL.md`. Links and
+/// files beside it are those of the original.
+pub fn is_translation(below: &Path) -> bool {
+    let directories = below.parent().into_iter().flat_map(Path::iter);
+    let mut names = directories.filter_map(std::ffi::OsStr::to_str);
+    let is_language = |name: &str| {
+        let (language, region) = name.split_once(['-', '_']).unwrap_or((name, ""));
+        LANGUAGES.contains(&language)
+            && (region.is_empty()
+                || (2..=4).contains(&region.len())
+                    && region.bytes().all(|byte| byte.is_ascii_alphabetic()))
+    };
+    names.any(|name| matches!(name, "docs" | "doc" | "i18n" | "translations" | "locales"))
+        && names.any(is_language)
+}
+
 /// Leaves out what is wrong with a header as YAML where the client does not read it as YAML: Cursor takes
 /// each line as it stands.
 pub fn keep_for_clients(diagnostics: &mut Vec<Diagnostic>) {

@@ -82,7 +82,11 @@ fn says_nothing_else(source: &Source, start: usize, imports: &[Import]) -> bool 
 /// Returns whether a word that leads nowhere was meant as a path: people write `@name` for other things.
 fn looks_like_a_file(path: &str) -> bool {
     let is_text = [".md", ".mdc", ".markdown", ".txt"].iter().any(|ending| path.ends_with(ending));
-    is_text || ["./", "../", "~/", "/"].iter().any(|start| path.starts_with(start))
+    // `@/mocks` is an alias of a bundler, unless it begins as paths of machines do.
+    is_text
+        || ["./", "../", "~/", "/home/", "/Users/", "/root/", "/etc/", "/opt/", "/srv/", "/var/"]
+            .iter()
+            .any(|start| path.starts_with(start))
 }
 
 /// Reads what the files of a directory import, and what those import. `root` is the open root of the

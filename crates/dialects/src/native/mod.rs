@@ -51,7 +51,9 @@ mod settings;
 mod translate;
 mod walk;
 
-pub use check::{check_plugin_agent, is_backup, is_elsewhere, is_test_data, keep_for_clients};
+pub use check::{
+    check_plugin_agent, is_backup, is_elsewhere, is_test_data, is_translation, keep_for_clients,
+};
 pub use clients::is_beginning;
 pub use guidance::Native;
 pub use readers::reads;

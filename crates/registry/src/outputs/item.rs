@@ -12,7 +12,7 @@ use std::sync::Arc;
 use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::OutputContent;
 use brief_syntax::limits;
-use brief_syntax::{Diagnostic, Root, Source, Span, rules};
+use brief_syntax::{Diagnostic, Root, Severity, Source, Span, rules};
 use brief_system::hash::{Hasher, sha256};
 use brief_system::{Dir, Permission, ReadError, System};
 
@@ -124,6 +124,8 @@ impl ItemFiles {
 /// missing.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
+const IS_POINTER: &str = "is a pointer of Git LFS, and its content is not in the repository";
+
 fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFile, ReadError> {
     let mut hasher = Hasher::default();
     let mut bytes = Some(Vec::new());
@@ -140,8 +142,7 @@ fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFi
             Ok(())
         })?;
     if is_pointer {
-        let message = "is a pointer of Git LFS, and its content is not in the repository";
-        return Err(ReadError::Io(io::Error::other(message)));
+        return Err(ReadError::Io(io::Error::other(IS_POINTER)));
     }
     *space -= bytes.as_ref().map_or(0, Vec::len);
     let record = FileRecord { sha256: hasher.finish(), program: permission == Permission::Program };
@@ -150,6 +151,13 @@ fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFi
 
 fn unreadable(item: &PortableItem, path: &str, error: &ReadError) -> Box<Diagnostic> {
     let source = Arc::new(Source::unread(item.directory().join(path)));
+    // The author has the content, and nothing is wrong with the file.
+    if matches!(error, ReadError::Io(error) if error.to_string() == IS_POINTER) {
+        let message = format!("`brief add` does not install this item: the file {IS_POINTER}");
+        let problem = Diagnostic::new(rules::item::UNREADABLE, &source, Span::default(), message);
+        let help = "commit the file itself, or move it out of the item";
+        return Box::new(problem.with_severity(Severity::Warning).with_help(help));
+    }
     let message = format!("the file cannot be read: {error}");
     let problem = Diagnostic::new(rules::item::UNREADABLE, &source, Span::default(), message);
     Box::new(problem.with_help("the files beside an item must be regular files of at most 16 MiB"))

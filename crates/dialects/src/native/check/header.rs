@@ -200,6 +200,27 @@ impl HeaderCheck<'_> {
         Some(self.problem(rules::client::NO_APPLY_TO, self.header_span(), message, help))
     }
 
+    /// Returns whether the fields are there and something stands before them, so that no client finds them.
+    fn is_late(&self) -> bool {
+        if self.front.header.is_some() {
+            return false;
+        }
+        let text = self.source.text();
+        let Some((before, rest)) = text.split_once("\n---\n") else { return false };
+        let is_comment = before.trim().is_empty()
+            || before.trim().starts_with("<!--") && before.trim().ends_with("-->");
+        let fields = rest.split_once("\n---").map_or("", |(fields, _)| fields);
+        is_comment && fields.lines().any(|line| line.starts_with("description:"))
+    }
+
+    /// Returns the problem that something stands before the front matter.
+    fn late(&self, rule: Rule, noun: &str) -> Diagnostic {
+        let message = format!(
+            "the front matter of this {noun} is not at the start of the file, so no client reads it"
+        );
+        self.problem(rule, Span::at(0), message, "move what is before it below it")
+    }
+
     fn header_span(&self) -> Span {
         Span::at(self.front.header.as_ref().map_or(0, |header| header.span.start))
     }
@@ -219,7 +240,9 @@ impl HeaderCheck<'_> {
             ".claude/skills" => self.missing(&["description"]),
             _ => self.missing(&["name", "description"]),
         };
-        if !missing.is_empty() {
+        if self.is_late() {
+            found.push(self.late(rules::client::SKILL_FIELD_MISSING, "skill"));
+        } else if !missing.is_empty() {
             let missing = missing.join(" and no ");
             let message = match self.front.header {
                 None => format!("the skill has no front matter, so no {missing}"),
@@ -251,6 +274,9 @@ impl HeaderCheck<'_> {
         if self.front.header.is_none() && is_document(&self.file_name()) {
             return None;
         }
+        if self.is_late() {
+            return Some(self.late(rules::client::AGENT_FIELD_MISSING, "agent"));
+        }
         let missing = self.missing(required).join(" and ");
         if missing.is_empty() {
             return None;
@@ -273,9 +299,12 @@ pub fn check_plugin_agent(source: &Arc<Source>) -> Option<Diagnostic> {
     {
         return None;
     }
+    let rule = rules::client::AGENT_FIELD_MISSING;
+    if checked.is_late() {
+        return Some(checked.late(rule, "agent"));
+    }
     let message = "the agent has no `description`, by which Claude Code chooses an agent";
     let help = "add the field, or move the file if it is no agent";
-    let rule = rules::client::AGENT_FIELD_MISSING;
     Some(checked.problem(rule, checked.header_span(), message, help))
 }
 
