@@ -98,10 +98,12 @@ fn is_told(refusal: &Diagnostic, found: &[Diagnostic]) -> bool {
     })
 }
 
-/// Returns whether a file that no client reads is told already, by the rule about its client.
+/// Returns whether a file that no client reads is told already, by the rule about its client, which has one finding for each
+/// directory.
 fn is_told_unread(setup: &Diagnostic, found: &[Diagnostic]) -> bool {
-    let is_same =
-        |one: &Diagnostic| one.rule == rules::client::UNREAD_FILE && one.path() == setup.path();
+    let is_same = |one: &Diagnostic| {
+        one.rule == rules::client::UNREAD_FILE && one.path().parent() == setup.path().parent()
+    };
     setup.rule == rules::setup::UNREAD_FILE && found.iter().any(is_same)
 }
 

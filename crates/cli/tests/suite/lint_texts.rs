@@ -6,7 +6,11 @@ use crate::project;
 
 /// The findings in the area of texts: severity, code, place, message.
 fn found(project: &Sandbox) -> Vec<String> {
-    let json = project.run(&["lint", "--json"]).json();
+    found_with(project, &[])
+}
+
+fn found_with(project: &Sandbox, options: &[&str]) -> Vec<String> {
+    let json = project.run(&[&["lint", "--json"], options].concat()).json();
     let all = json["diagnostics"].as_array().unwrap().iter();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let shown = all.map(|one| {
@@ -161,7 +165,7 @@ fn copies_for_two_clients_are_not_repeated() {
     assert_eq!(found(&apart), [""; 0]);
 }
 
-/// Texts for other files do not add up.
+/// Texts for other files do not add up. The count is told on request: no author has one sentence to correct.
 #[test]
 fn instructions_are_counted_for_one_file() {
     let rules = |number: usize| "- Always keep this rule.\n".repeat(number);
@@ -170,14 +174,16 @@ fn instructions_are_counted_for_one_file() {
         .with_file("api/b.ts", "")
         .with_file(".cursor/rules/one.mdc", cursor("web/**", &rules(100)))
         .with_file(".cursor/rules/two.mdc", cursor("api/**", &rules(100)));
-    assert_eq!(found(&apart), [""; 0]);
+    assert_eq!(found_with(&apart, &["--pedantic"]), [""; 0]);
     let together = project()
         .with_file("web/a.ts", "")
         .with_file(".cursor/rules/one.mdc", cursor("web/**", &rules(100)))
         .with_file(".cursor/rules/two.mdc", cursor("", &rules(90)));
-    let found = found(&together);
+    assert_eq!(found(&together), [""; 0]);
+    let found = found_with(&together, &["--pedantic"]);
+    let counts: Vec<&String> = found.iter().filter(|one| one.contains("too-many")).collect();
     assert!(
-        matches!(&found[..], [one] if one.contains(" gets 190 instructions at once for `web/a.ts`")),
+        matches!(&counts[..], [one] if one.contains(" gets 190 instructions at once for `web/a.ts`")),
         "{found:?}"
     );
 }

@@ -137,9 +137,9 @@ pub fn is_backup(below: &Path) -> bool {
 }
 
 /// Languages that documentation is translated to, by the names of directories.
-const LANGUAGES: [&str; 20] = [
+const LANGUAGES: [&str; 21] = [
     "ar", "cs", "de", "es", "fa", "fr", "he", "hi", "it", "ja", "ko", "nl", "pl", "pt", "ru", "sv",
-    "th", "uk", "vi", "zh",
+    "th", "tr", "uk", "vi", "zh",
 ];
 
 /// Returns whether a file below the root is a translation in the documentation: `docs/ja-JP/skills/x/SKILL.md`. Links and
