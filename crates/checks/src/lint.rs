@@ -19,7 +19,7 @@ use brief_syntax::diagnostic::{self, Applicability, apply_fixes};
 use brief_syntax::rules::RulePage;
 use brief_syntax::source::{Encoding, Source};
 use brief_syntax::walk::Ignored;
-use brief_syntax::{Diagnostic, Root, Rule, Span, Target, TargetKind, limits, rules};
+use brief_syntax::{Diagnostic, Root, Rule, Severity, Span, Target, TargetKind, limits, rules};
 use brief_system::paths::slashed;
 use brief_system::{ReadError, System};
 
@@ -273,6 +273,11 @@ impl<'s> Lint<'s> {
             if catalog.checked_files().into_iter().any(|path| below(path) == Ok(true)) {
                 let refused = configuration.check_source(self.system, &self.root);
                 let new = refused.into_iter().filter(|one| !is_told(one, &found));
+                // The author of a file in Git LFS has its content: it cannot be installed, and is no mistake of the file.
+                let new = new.map(|one| match one.message.contains("pointer of Git LFS") {
+                    true => one.with_severity(Severity::Warning),
+                    false => one,
+                });
                 let new: Vec<Diagnostic> = new.collect();
                 found.extend(new);
             }

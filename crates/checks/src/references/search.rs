@@ -404,7 +404,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         let span = self.span(inner.start, inner.end);
         if self.audience != Audience::Here
             || self.text.source.slice(span) != written
-            || !self.known.insert(format!("v {written}"))
+            || !self.known.insert(format!("v {problem}"))
         {
             return;
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::OutputContent;
 use brief_syntax::limits;
-use brief_syntax::{Diagnostic, Root, Severity, Source, Span, rules};
+use brief_syntax::{Diagnostic, Root, Source, Span, rules};
 use brief_system::hash::{Hasher, sha256};
 use brief_system::{Dir, Permission, ReadError, System};
 
@@ -151,12 +151,12 @@ fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFi
 
 fn unreadable(item: &PortableItem, path: &str, error: &ReadError) -> Box<Diagnostic> {
     let source = Arc::new(Source::unread(item.directory().join(path)));
-    // The author has the content, and nothing is wrong with the file.
+    // Nothing is wrong with the file for its author, who has the content.
     if matches!(error, ReadError::Io(error) if error.to_string() == IS_POINTER) {
         let message = format!("`brief add` does not install this item: the file {IS_POINTER}");
         let problem = Diagnostic::new(rules::item::UNREADABLE, &source, Span::default(), message);
         let help = "commit the file itself, or move it out of the item";
-        return Box::new(problem.with_severity(Severity::Warning).with_help(help));
+        return Box::new(problem.with_help(help));
     }
     let message = format!("the file cannot be read: {error}");
     let problem = Diagnostic::new(rules::item::UNREADABLE, &source, Span::default(), message);
