@@ -77,7 +77,7 @@ def run_shape(lab, name, shape):
     for kind, mark, where, words in verdict.findings:
         print(f"    {kind:10} {where}{mark} {words}", flush=True)
     return {"promised": verdict.promised, "reached": verdict.reached, **numbers, "worked": verdict.worked,
-            "findings": verdict.findings, "cache": measured}
+            "findings": verdict.findings, "cache": measured, "joins": run.joins}
 
 
 def note(file, name, change):

@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 from portable import measure_portable
+from receipts import measure_receipts
 
 EXTENSIONS = ["py", "go", "ts", "rs", "md"]
 ACTIONS = ["read", "edit", "[edit, create]", "create", "all"]
@@ -473,6 +474,7 @@ def main():
     status = cpu_ms([args.brief], skills, args.runs)
     report("status, 400 skills", status, f"1.5 x lint ({value:.0f} ms)", status <= 1.5 * value)
     measure_agents(args, report)
+    measure_receipts(args, report, cpu_ms, hook_project)
     measure_diff(args, report)
     measure_engine(args, report, floor, many)
     measure_install(args, report)

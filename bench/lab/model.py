@@ -8,6 +8,7 @@ import gzip
 import http.server
 import json
 import threading
+import time
 import uuid
 
 # A word in the task of a subagent: a conversation that begins with it is not the main one.
@@ -31,11 +32,13 @@ class Script:
     def __init__(self, phase, steps):
         self.phase, self.steps = phase, steps  # conversation -> steps
         self.place, self.lock = {}, threading.Lock()
+        self.latest = time.monotonic()
         self.requests = []
 
     def answer(self, body):
         """Records a request; returns the step, or None for a text."""
         with self.lock:
+            self.latest = time.monotonic()
             conversation, is_side = conversation_of(body)
             request = {"phase": self.phase, "conversation": conversation, "side": is_side, "body": body, "step": None}
             self.requests.append(request)
@@ -54,6 +57,10 @@ class Script:
                 return step
             self.place[conversation] = (at, tries)
             return None
+
+    def is_idle(self):
+        """Returns whether no request has come for some seconds."""
+        return time.monotonic() - self.latest > 3
 
     def has_ended(self):
         """Returns whether every step was asked for, and done."""
@@ -160,7 +167,8 @@ def side_text(body):
     if "responseJsonSchema" in config or "responseSchema" in config or config.get("responseMimeType") == "application/json":
         return json.dumps({"reasoning": "x", "next_speaker": "user", "complexity_reasoning": "x", "complexity_score": 9,
                            "model_choice": "flash"})
-    return SUMMARY if "summar" in json.dumps(body).lower() else "done"
+    said = json.dumps(body).lower()
+    return SUMMARY if "summar" in said or "state_snapshot" in said else "done"
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -75,6 +75,20 @@ def faults(results):
     return "\n".join(lines)
 
 
+def joins(results):
+    """Returns the table of receipts and transcripts: all sessions of each client together."""
+    lines = ["| client | deliveries | of a call, found by its id | of a start or a prompt, found by the session | of a call, found by session and file | not found | why not by an id |",
+             "| --- " * 7 + "|"]
+    for name in (name for name in CLIENTS if name in results):
+        runs = [run["joins"] for run in results[name]["shapes"].values() if run.get("joins")]
+        if not runs:
+            continue
+        counts = [sum(run[key] for run in runs) for key in ("deliveries", "call", "conversation", "without", "lost")]
+        reasons = "; ".join(sorted({reason for run in runs for reason in run["reasons"]}))
+        lines.append(f"| {name} | " + " | ".join(map(str, counts)) + f" | {reasons} |")
+    return "\n".join(lines)
+
+
 def prompt_cache(results):
     """Returns the table of what stays the same from one request to the next."""
     lines = ["| client | with the hook | changed bytes | without a hook | what changes | breakpoints |", "| --- " * 6 + "|"]
@@ -129,6 +143,13 @@ Last, the real `brief` with `BRIEF_DISABLE=1`. Copilot also runs the hooks of Cl
 
 {faults}
 
+## Receipts and transcripts
+
+Each delivery of these sessions has a [receipt](reference/hook.md#joined-with-the-clients-records), and each client keeps a transcript. A receipt with the id of a call is found if a
+record of the session's own transcript has that id and names the file. What came with a start or a prompt belongs to no call and is found by its session.
+
+{joins}
+
 ## The prompt cache
 
 A service can reuse what a request has in common with the one before, from its beginning: tools, system prompt, messages. The table has the pairs of
@@ -154,5 +175,5 @@ def write(out, results):
     versions = [f"| {name} | {results[name]['version']} | {results[name]['date']} |" for name in CLIENTS if name in results]
     text = TEXT.format(
         versions="\n".join(["| client | version | run on |", "| --- | --- | --- |", *versions]), files=len(RULES) + len(USER) + 4 * len(PARTS) + 10,
-        sessions=table, notes=notes.strip(), faults=faults(results), cache=prompt_cache(results))
+        sessions=table, notes=notes.strip(), faults=faults(results), joins=joins(results), cache=prompt_cache(results))
     out.write_text(text.rstrip() + "\n" + heading + rest)

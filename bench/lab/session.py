@@ -3,14 +3,18 @@
 import json
 import os
 import pathlib
+import pty
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
+import time
 import uuid
 
 from . import project as marked
+from .joins import join
 from .model import SUBTASK, Model, Script, Step
 from .shapes import read
 from .table import CLIENTS, NODE, filled
@@ -34,6 +38,8 @@ class SessionRun:
     def __init__(self):
         self.requests, self.steps, self.answers, self.marks = [], [], {}, {}
         self.receipts, self.ended, self.problem = [], [], ""
+        self.joins = {}
+        self.is_done = False  # whether every step had its effect; its files are gone afterwards
         self.prompted = {}  # run -> the files that its prompt names, with their words
 
 
@@ -91,11 +97,14 @@ class Session:
             self.words = {"root": model.root, "url": f"{model.root}/v1", "project": str(self.root), "main": str(self.project),
                           "free": free_port(), "prompt": PROMPT}
             self.add_settings()
-            self.environment.update(filled(self.client.get("env", {}), self.words))
+            for part in self.parts():
+                self.environment.update(filled(part.get("env", {}), self.words))
             for number, phase in enumerate(self.shape.phases):
                 self.play(model, number, phase)
         end_daemons(self.run_word)
+        self.result.is_done = all(step.is_done() for step in self.result.steps)
         self.result.receipts = self.read_receipts()
+        self.result.joins = join(self.name, self.client, self.home, self.result.receipts)
         return self.result
 
     # The hook
@@ -146,12 +155,17 @@ class Session:
 
     # The client
 
+    def parts(self):
+        """Returns what the lab knows of the client, for all sessions and for this shape."""
+        return [self.client, self.client.get("in", {}).get(self.shape.name, {})]
+
     def add_settings(self):
-        for file, value in filled(self.client.get("settings", {}), self.words).items():
-            target = self.home / file
-            target.parent.mkdir(parents=True, exist_ok=True)
-            old = json.loads(target.read_text()) if target.exists() else {}
-            target.write_text(json.dumps(merged(old, value)))
+        for part in self.parts():
+            for file, value in filled(part.get("settings", {}), self.words).items():
+                target = self.home / file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                old = json.loads(target.read_text()) if target.exists() else {}
+                target.write_text(json.dumps(merged(old, value)))
 
     def play(self, model, number, phase):
         steps = {"main": [], "sub": []}
@@ -165,8 +179,14 @@ class Session:
         words = {**self.words, "prompt": phase.prompt or PROMPT}
         commands = [self.client.get("before") if number == 0 else None, self.client["resume" if phase.how == "resume" else "run"]]
         status = None
+        in_terminal = phase.how == "resume" and self.client.get("resumes_in_terminal")
         for command in filter(None, commands):
-            status = self.call(filled(command, words), self.root / phase.start, number)
+            if phase.how == "resume" and "sessions" in self.client:
+                words["session"] = newest(self.home, self.client["sessions"])
+            if in_terminal:
+                status = self.type_into(filled(command, words), self.root / phase.start, number, words["prompt"], script)
+            else:
+                status = self.call(filled(command, words), self.root / phase.start, number)
         self.result.ended.append(status == 0 and script.has_ended())
         self.result.requests += script.requests
         end_daemons(self.run_word)
@@ -194,6 +214,37 @@ class Session:
             except subprocess.TimeoutExpired:
                 self.result.problem = f"not ended after {LIMIT} s"
                 return None
+
+    def type_into(self, command, directory, number, prompt, script):
+        """Runs a client that goes on in a terminal only: types the prompt there, and ends the client when it has done its steps."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(directory)
+            os.execvpe(command[0], command, {**self.environment, "TERM": "xterm"})
+        begun = time.monotonic()
+        typed, shown, status = 0, b"", None
+        with open(self.scratch / f"client-{number}.out", "ab") as out:
+            while time.monotonic() - begun < LIMIT:
+                try:
+                    if select.select([terminal], [], [], 1)[0]:
+                        new = os.read(terminal, 65536)
+                        shown, _ = shown + new, out.write(new)
+                        continue
+                except OSError:
+                    break  # the client has ended
+                # It is quiet: it waits for the prompt, then for the key that sends it, or it is done.
+                if typed < 2 and shown and not script.requests:
+                    os.write(terminal, prompt.encode() if typed == 0 else b"\r")
+                    typed += 1
+                elif script.has_ended() and script.is_idle():
+                    status = 0
+                    break
+            else:
+                self.result.problem = f"not ended after {LIMIT} s"
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(terminal)
+        return status
 
     def add_step(self, steps, conversation, do, phase):
         """Adds an action in the client's own tools. An action that the client has no tool for makes the session void."""
@@ -223,9 +274,15 @@ class Session:
     def read_receipts(self):
         done = self.brief(["log", "--json"], self.root)
         try:
-            return json.loads(done.stdout)
+            return json.loads(done.stdout)["receipts"]
         except ValueError:
             return []
+
+
+def newest(home, pattern):
+    """Returns the id of the latest session: the name of its file."""
+    files = sorted(home.glob(pattern), key=lambda file: file.stat().st_mtime)
+    return files[-1].name.split(".")[0] if files else ""
 
 
 def merged(old, new):

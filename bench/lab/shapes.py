@@ -158,7 +158,8 @@ def other_hooks(name):
 
 def has_summary(run):
     """Returns whether the client asked for a summary of the conversation, and went on with it."""
-    places = [place for place, request in enumerate(run.requests) if request["side"] and "summar" in json.dumps(request["body"]).lower()]
+    is_asked = lambda request: any(word in json.dumps(request["body"]).lower() for word in ("summar", "state_snapshot"))
+    places = [place for place, request in enumerate(run.requests) if request["side"] and is_asked(request)]
     return bool(places) and places[0] < len(run.requests) - 1
 
 

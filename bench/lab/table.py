@@ -1,7 +1,8 @@
 """What the lab knows of each client: one row each, and nothing of it anywhere else.
 
 In arguments, settings and variables {root} is the server, {url} the same with /v1, {project} the project, {main} its main checkout,
-{prompt} the user's words and {free} a free port. In tools {path} is absolute and {near} relative to the start directory.
+{prompt} the user's words, {session} the latest session and {free} a free port. In tools {path} is absolute and {near} relative to the start directory. `in` has
+what a session of one shape needs more.
 """
 
 import re
@@ -40,9 +41,11 @@ DROID = ["exec", "--auto", "high", "-m", "custom:stub-0"]
 CLIENTS = {
     "claude": {
         "package": "@anthropic-ai/claude-code@2.1.327", "node": True,
+        "transcripts": [".claude/projects/**/*.jsonl"],
         "run": ["claude", "-p", "{prompt}", *CLAUDE], "resume": ["claude", "--continue", "-p", "{prompt}", *CLAUDE],
         "env": {"ANTHROPIC_BASE_URL": "{root}", "ANTHROPIC_API_KEY": "none", "IS_SANDBOX": "1",
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"},
+        "in": {"compaction": {"env": {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "150000"}}},
         "tools": {"read": ("Read", {"file_path": "{path}"}),
                   "edit": ("Edit", {"file_path": "{path}", "old_string": "{old}", "new_string": "{new}"}),
                   "create": ("Write", {"file_path": "{path}", "content": "{new}"}),
@@ -52,6 +55,7 @@ CLIENTS = {
     },
     "codex": {
         "package": "@openai/codex@0.169.0",
+        "transcripts": [".codex/sessions/**/*.jsonl"],
         "run": ["codex", "exec", *CODEX, "{prompt}"], "resume": ["codex", "exec", *CODEX, "resume", "--last", "{prompt}"],
         "env": {"STUB_KEY": "none"},
         "tools": {"read": ("exec_command", {"cmd": "cat {near}"}),
@@ -64,6 +68,7 @@ CLIENTS = {
     },
     "gemini": {
         "package": "@google/gemini-cli@0.61.0",
+        "transcripts": [".gemini/tmp/**/*.jsonl"],
         "run": ["gemini", "-m", "gemini-2.5-flash", "--yolo", "-p", "{prompt}"],
         "resume": ["gemini", "--resume", "latest", "-m", "gemini-2.5-flash", "--yolo", "-p", "{prompt}"],
         "env": {"GOOGLE_GEMINI_BASE_URL": "{root}", "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
@@ -74,21 +79,25 @@ CLIENTS = {
                   "create": ("write_file", {"file_path": "{path}", "content": "{new}"}),
                   "shell": ("run_shell_command", {"command": "{command}"}),
                   "agent": ("invoke_agent", {"agent_name": "generalist", "prompt": "{task}"})},
+        "in": {"compaction": {"settings": {".gemini/settings.json": {"model": {"compressionThreshold": 0.1}}}}},
         "stays_below_start": True,
     },
     "opencode": {
         "package": "opencode-ai@1.18.33",
+        "transcripts": [".local/share/opencode/opencode.db"],
         "run": ["opencode", "run", "{prompt}"], "resume": ["opencode", "run", "--continue", "{prompt}"],
         "env": {"OPENCODE_DISABLE_MODELS_FETCH": "1"},
         "settings": {".config/opencode/opencode.json": PROVIDER}, "tools": OPENCODE,
     },
     "kilo": {
         "package": "@kilocode/cli@7.7.7",
+        "transcripts": [".local/share/kilo/kilo.db"],
         "run": ["kilo", "run", "--auto", "{prompt}"], "resume": ["kilo", "run", "--auto", "--continue", "{prompt}"],
         "settings": {".config/kilo/kilo.json": PROVIDER}, "tools": OPENCODE,
     },
     "copilot": {
         "package": "@github/copilot@1.0.102",
+        "transcripts": [".copilot/session-state/**/*.jsonl"],
         "run": ["copilot", "-p", "{prompt}", "--trust-folder", *COPILOT],
         "resume": ["copilot", "--continue", "-p", "{prompt}", *COPILOT],
         "env": {"COPILOT_PROVIDER_BASE_URL": "{url}", "COPILOT_PROVIDER_API_KEY": "none", "COPILOT_MODEL": "stub",
@@ -105,6 +114,7 @@ CLIENTS = {
     },
     "qwen": {
         "package": "@qwen-code/qwen-code@0.24.4", "node": True,
+        "transcripts": [".qwen/projects/**/*.jsonl"],
         "run": ["qwen", *QWEN, "-p", "{prompt}"], "resume": ["qwen", *QWEN, "--continue", "-p", "{prompt}"],
         "env": {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": "{url}", "OPENAI_MODEL": "stub"},
         "tools": {"read": ("read_file", {"file_path": "{path}", "absolute_path": "{path}"}),
@@ -113,13 +123,16 @@ CLIENTS = {
                   "shell": ("run_shell_command", {"command": "{command}", "is_background": False}),
                   "agent": ("agent", {"description": "a part", "prompt": "{task}", "subagent_type": "general-purpose",
                                       "run_in_background": False})},
+        "in": {"compaction": {"settings": {".qwen/settings.json": {"context": {"autoCompactThreshold": 0.2}}}}},
         "edits_after_read": True,
     },
     "pi": {
         "package": "@earendil-works/pi-coding-agent@0.87.1", "node": True,
+        "transcripts": [".pi/agent/sessions/**/*.jsonl"],
         "run": ["pi", *PI, "-p", "{prompt}"], "resume": ["pi", *PI, "--continue", "-p", "{prompt}"],
         "settings": {".pi/agent/models.json": {"providers": {"stub": {
             "baseUrl": "{url}", "api": "openai-completions", "apiKey": "none", "models": [PI_MODEL]}}}},
+        "in": {"compaction": {"settings": {".pi/agent/settings.json": {"compaction": {"keepRecentTokens": 100}}}}},
         "tools": {"read": ("read", {"path": "{path}"}),
                   "edit": ("edit", {"path": "{path}", "edits": [{"oldText": "{old}", "newText": "{new}"}]}),
                   "create": ("write", {"path": "{path}", "content": "{new}"}),
@@ -127,8 +140,12 @@ CLIENTS = {
     },
     "cline": {
         "package": "cline@3.0.65",
+        "transcripts": [".cline/data/sessions/**/*.json"],
         "before": ["cline", "auth", "-p", "openai", "-k", "none", "-m", "stub", "-b", "{url}"],
-        "run": ["cline", *CLINE, "{prompt}"],  # it goes on with a session in a terminal only
+        "run": ["cline", *CLINE, "{prompt}"],
+        # "interactive mode requires a TTY": it goes on with a session in a terminal only.
+        "resume": ["cline", *CLINE, "--id", "{session}"], "resumes_in_terminal": True,
+        "sessions": ".cline/data/sessions/*/*.messages.json",
         "env": {"CLINE_HUB_PORT": "{free}"},  # its daemon outlives it
         "tools": {"read": ("read_files", {"files": [{"path": "{path}"}]}),
                   "edit": ("editor", {"path": "{path}", "old_text": "{old}", "new_text": "{new}"}),
@@ -139,10 +156,14 @@ CLIENTS = {
     },
     "droid": {
         "package": "droid@0.215.0",
-        "run": ["droid", *DROID, "{prompt}"],  # `exec -s` ends without a request where there is no network
+        "transcripts": [".factory/sessions/**/*.jsonl"],
+        # `exec -s` ends with 1 and without a request for a user who is not logged in; a fork goes on with a copy of the session.
+        "run": ["droid", *DROID, "{prompt}"], "resume": ["droid", *DROID, "--fork", "{session}", "{prompt}"],
+        "sessions": ".factory/sessions/**/*.jsonl",
         "settings": {".factory/settings.json": {"customModels": [{
             "model": "stub", "displayName": "stub", "baseUrl": "{url}", "apiKey": "none",
             "provider": "generic-chat-completion-api", "maxOutputTokens": 8000}]}},
+        "in": {"compaction": {"settings": {".factory/settings.json": {"compactionTokenLimit": 100000}}}},
         "tools": {"read": ("Read", {"file_path": "{path}"}),
                   "edit": ("Edit", {"file_path": "{path}", "old_str": "{old}", "new_str": "{new}"}),
                   "create": ("Create", {"file_path": "{path}", "content": "{new}"}),

@@ -172,6 +172,7 @@ fn loading_facts(client: &Client) -> impl Iterator<Item = (&'static str, String)
     let loading = &client.loading;
     let facts = [
         ("an agent is there only after you approve its text", &loading.agents_need_approval),
+        ("lists commands to the model, beside skills", &loading.lists_commands),
         (
             "a file that was attached before a compaction is not attached again",
             &loading.not_after_compaction,

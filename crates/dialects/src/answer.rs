@@ -113,6 +113,8 @@ pub struct Item<'s> {
     pub trigger: Option<&'static str>,
     /// True if its author asks to hold a change back until it was read.
     pub holds: bool,
+    /// True if it is for after an action alone.
+    pub is_for_after: bool,
     /// Active, listed or manual.
     pub state: State,
     /// The text that is delivered.

@@ -103,6 +103,12 @@ impl MemorySystem {
         self.state().now += by;
     }
 
+    /// Moves the clock backward, as far as it goes.
+    pub fn turn_back(&self, by: Duration) {
+        let mut state = self.state();
+        state.now = state.now.saturating_sub(by);
+    }
+
     fn put(self, path: &str, node: MemoryNode) -> Self {
         let (mut state, path) = self.at(Path::new(path));
         if let Some(parent) = path.parent() {

@@ -239,6 +239,9 @@ fn print_receipt(ui: &mut Ui, receipt: &Receipt) -> Result {
         if !item.reason.is_empty() {
             ui.print_line(format_args!("      {}", visible_line(&item.reason)))?;
         }
+        if let Some(late) = item.late {
+            ui.print_line(format_args!("      {}", late.as_sentence()))?;
+        }
     }
     Ok(())
 }

@@ -65,3 +65,24 @@ fn a_text_is_as_long_as_its_client_counts() {
         }
     }
 }
+
+/// R11: "marked before unmarked". An entry that asks to hold a change back has room before its neighbors, wherever it stands.
+#[test]
+fn r11_a_marked_entry_has_room_first() {
+    for place in [0, 19, 39] {
+        let entries: Vec<Value> = (0..40)
+            .map(|number| {
+                let content = format!("Entry {number}. {}", "word ".repeat(150));
+                json!({"content": content, "match": ["**/*.py"], "hold": number == place})
+            })
+            .collect();
+        let project = project()
+            .with_file("AGENTS.yaml", json!({"context": entries}).to_string())
+            .with_file("a.py", "");
+        let input =
+            json!({"tool_name": "Read", "tool_input": {"file_path": project.path().join("a.py")}});
+        let said = hook(&project, &["claude"], &payload(&project, "PreToolUse", &input)).stdout;
+        assert!(said.contains(&format!("Entry {place}. ")), "{place}: {said}");
+        assert!(said.matches("Entry ").count() < 20, "there was room for all");
+    }
+}

@@ -242,3 +242,23 @@ fn l08_an_agent_of_gemini_waits_for_its_approval() {
     let claude = project.run(&["hook", "status", "claude", "--json"]).json();
     assert_eq!(claude["hooks"][0].get("note"), None);
 }
+
+/// L01: a resumed session of Cline keeps everything, and has a new task and a new agent. A subagent has a parent.
+#[test]
+fn l01_a_resumed_session_of_cline_has_a_new_task() {
+    let project = marked();
+    let path = project.path().join("src/api/a.py");
+    let call = |task: &str, agent: &str, parent: &Value| {
+        json!({"taskId": task, "agent_id": agent, "parent_agent_id": parent, "sessionContext": {"rootSessionId": "root"},
+            "workspaceRoots": [project.path()], "hookName": "tool_result",
+            "tool_result": {"id": "call_1", "name": "read_files", "input": {"files": [{"path": path}]}}})
+    };
+    assert!(
+        told(&project, "cline", &call("conv_1", "agent_1", &Value::Null))
+            .contains("MARK-read-after")
+    );
+    assert_eq!(told(&project, "cline", &call("conv_2", "agent_2", &Value::Null)), "");
+    let of_subagent = call("conv_3", "agent_3", &json!("agent_2"));
+    assert!(told(&project, "cline", &of_subagent).contains("MARK-read-after"));
+    assert_eq!(told(&project, "cline", &of_subagent), "");
+}

@@ -131,6 +131,7 @@ mod programs;
 mod promises;
 #[cfg(unix)]
 mod receipt_joins;
+mod receipt_late;
 #[cfg(unix)]
 mod receipts;
 mod registry_outputs;

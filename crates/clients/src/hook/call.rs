@@ -22,13 +22,11 @@ pub(super) fn read<'c>(
     (client, hook): (&'c Client, &'c HookProfile),
     event: Option<&str>,
 ) -> HookCall<'c> {
-    let session = given(payload.session.as_deref()).map(|id| HookSession {
-        id: id.to_owned(),
-        agent: given(payload.agent.as_deref()).map(str::to_owned),
-    });
+    let session = session(payload);
     let event = event.or(payload.event.as_deref()).unwrap_or_default();
     let moment = moment(payload, hook, event);
     let unknown = unknown(payload, hook, event, &moment);
+    let command = command(payload, hook, event);
     // Both events of one call would repeat the decisions of a plan.
     let is_planning = payload.permission_mode.as_deref() == Some("plan")
         && matches!(moment, HookMoment::Tool { timing: Some(Timing::Before), .. });
@@ -44,7 +42,28 @@ pub(super) fn read<'c>(
         wants_decisions: payload.include_decisions || is_planning,
         trace: trace(payload),
         unknown,
+        command,
     }
+}
+
+/// Returns the conversation of an event. Cline gives a session that is resumed a new task and a new agent: what stays is the session
+/// that its files are named by, in which the agent without a parent is the main one (3.0.65, run on 2026-11-19).
+fn session(payload: &Payload<'_>) -> Option<HookSession> {
+    let root = given(payload.root_session.as_deref());
+    let id = root.or_else(|| given(payload.session.as_deref()))?;
+    let is_main = root.is_some() && given(payload.parent_agent.as_deref()).is_none();
+    let agent = given(payload.agent.as_deref()).filter(|_| !is_main);
+    Some(HookSession { id: id.to_owned(), agent: agent.map(str::to_owned) })
+}
+
+/// Returns the time of an event about a shell command, whatever its text shows.
+fn command(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> Option<Timing> {
+    let time = match event {
+        event if hook.events.before.has(event) => Timing::Before,
+        event if hook.events.after.has(event) => Timing::After,
+        _ => return None,
+    };
+    hook.tools.shell.has(tool(payload)).then_some(time)
 }
 
 /// Returns the event or the tool that no fact is about, as far as it matters: an event of any name, and a tool that names a

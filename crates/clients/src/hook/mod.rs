@@ -42,6 +42,8 @@ pub struct HookCall<'c> {
     pub trace: CallTrace,
     /// The event or the tool that no fact is about.
     pub unknown: Option<news::UnknownName>,
+    /// The time of an event about a shell command; `None` for other events.
+    pub command: Option<Timing>,
 }
 
 /// The parts of a payload that find a call in the client's own records. Each text is as the client gave it.

@@ -22,6 +22,8 @@ pub(super) struct Payload<'p> {
     pub(super) keys: Vec<Cow<'p, str>>,
     pub(super) session: PayloadText<'p>,
     pub(super) agent: PayloadText<'p>,
+    /// The agent that started this one.
+    pub(super) parent_agent: PayloadText<'p>,
     pub(super) event: PayloadText<'p>,
     pub(super) tool: PayloadText<'p>,
     pub(super) cwd: PayloadText<'p>,
@@ -59,6 +61,7 @@ impl<'p> Payload<'p> {
                 &mut self.session
             }
             "agent_id" => &mut self.agent,
+            "parent_agent_id" => &mut self.parent_agent,
             "agent_type" => &mut self.agent_type,
             "tool_use_id" | "tool_call_id" | "call_id" => &mut self.call,
             "transcript_path" => &mut self.transcript,

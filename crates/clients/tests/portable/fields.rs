@@ -1,5 +1,7 @@
 //! Front matter: §3, §4 and appendix B of the document.
 
+use brief_clients::compile::{OutputContent, compile_for};
+
 use crate::{AGENT, RULE, SKILL, Shop, agent, agent_by_the_document, document, rule, skill};
 
 /// I16: `name` and `description` are on every output; a field without a reader is on none.
@@ -315,4 +317,20 @@ fn a_foreign_skill_lies_below_its_own_name() {
     let paths = shop.paths();
     assert!(paths.contains(&".claude/skills/pdf/SKILL.md".to_owned()), "{paths:?}");
     assert!(paths.contains(&".claude/skills/pdf/x.py".to_owned()), "{paths:?}");
+}
+
+/// L10: agents of Codex, Gemini CLI and Qwen Code run on the model that they name (run on 2026-11-18).
+#[test]
+fn l10_a_whole_model_reaches_each_agent_that_can_name_it() {
+    let shop = agent("model: gpt-5.6-sol\n");
+    let [item] = shop.registry.items.as_slice() else { panic!("one item") };
+    for client in ["codex", "gemini", "qwen"] {
+        let profile = shop.profiles.iter().find(|profile| profile.id() == client).unwrap();
+        let compiled = compile_for(item, &[profile], &shop.options, &shop.profiles.ids());
+        let has_model = |content: &OutputContent| matches!(content, OutputContent::Text(text) if text.contains("gpt-5.6-sol"));
+        assert!(compiled.files.iter().any(|file| has_model(&file.content)), "{client}");
+        let lost: Vec<_> =
+            compiled.diagnostics.iter().filter(|found| found.message.contains("model")).collect();
+        assert!(lost.is_empty(), "{client}: {lost:?}");
+    }
 }

@@ -160,6 +160,7 @@ impl ListedAgent {
             },
             trigger: None,
             holds: false,
+            is_for_after: false,
             state: State::Manual,
             content: agent.map_or("", |agent| &agent.system.text),
             description: agent.map_or("", |agent| &agent.description),

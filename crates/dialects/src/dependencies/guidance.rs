@@ -224,6 +224,7 @@ impl DialectGuidance for PackageGuidance {
                 scope: SCOPE,
                 trigger: None,
                 holds: false,
+                is_for_after: false,
                 state: State::Listed,
                 content: text.body(),
                 description: &text.description,

@@ -118,6 +118,7 @@ pub(super) fn applied<'s>(item: &'s super::HostedItem, place: &HostedContext) ->
             scope: item.scope.as_str(),
             trigger: Some(item.file.trigger.as_str()),
             holds: false,
+            is_for_after: false,
             state: item.state,
             content: item.content(),
             description: &item.file.description,

@@ -374,6 +374,7 @@ pub(super) fn item<'s>(folder: &'s Folder, guide: &'s Guide, state: State) -> It
         scope: folder.scope(),
         trigger: Some(guide.trigger()),
         holds: false,
+        is_for_after: false,
         state,
         content: guide.content(),
         description: &guide.description,

@@ -11,7 +11,7 @@ use brief_system::{FileKind, ReadError};
 use crate::answer::{
     Applied, BindingDecision, Item, LeftOut, Level, Name, Reason, Resolution, State,
 };
-use crate::moment::Moment;
+use crate::moment::{Moment, Timing};
 use crate::reach::{Candidate, FileSet, ItemReach, MatchRecord};
 use crate::{Dialect, DialectGuidance, GuidanceText, ProjectFiles, Reader, TextDescription};
 
@@ -291,6 +291,7 @@ fn item<'s>(entry: &'s ContextEntry, path: &'s Path, level: Level) -> Item<'s> {
         scope: "project",
         trigger: None,
         holds: entry.hold,
+        is_for_after: entry.when == Some(Timing::After),
         state: State::Active,
         content: &entry.content,
         description: "",

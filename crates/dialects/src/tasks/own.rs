@@ -216,6 +216,7 @@ impl OwnFile {
             scope: self.document.origin.scope(),
             trigger: None,
             holds: false,
+            is_for_after: false,
             state,
             content: self.content(),
             description: self.document.description(),

@@ -76,6 +76,8 @@ pub struct BriefedItem {
     pub trigger: Option<&'static str>,
     /// True if its author asks to hold a change back until it was read.
     pub holds: bool,
+    /// True if it is for after an action alone.
+    pub is_for_after: bool,
     /// Its state: delivered, on offer or waiting to be mentioned.
     pub state: State,
     /// The text to deliver. Of items that are not delivered it is empty with
@@ -327,6 +329,7 @@ impl<'s> Copier<'s> {
             scope: item.scope,
             trigger: item.trigger,
             holds: item.holds,
+            is_for_after: item.is_for_after,
             state: item.state,
             content,
             description: item.description.to_owned(),

@@ -108,6 +108,34 @@ pub struct ReceiptItem {
     /// The reason why it applied.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
+    /// The reason why it came after what it is for; `None` if it came in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<LateReason>,
+}
+
+/// A reason why an item came after what it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LateReason {
+    /// A command changed the file before, and no event showed that.
+    UnseenChange,
+    /// The change that it is for had run when the agent could first see it.
+    AfterChange,
+    /// An earlier answer had no room for it.
+    NoRoom,
+}
+
+impl LateReason {
+    /// Returns the sentence in reports.
+    pub fn as_sentence(self) -> &'static str {
+        match self {
+            LateReason::UnseenChange => {
+                "late: a command changed the file before, and no event showed it"
+            }
+            LateReason::AfterChange => "late: the agent could see it only after the change",
+            LateReason::NoRoom => "late: an earlier answer had no room for it",
+        }
+    }
 }
 
 /// The way in which an item reached an agent.

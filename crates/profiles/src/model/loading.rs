@@ -25,6 +25,8 @@ pub struct Loading {
     pub not_in_subagents: Option<Seen>,
     /// The evidence that an agent is there only after the user has approved its text in the client.
     pub agents_need_approval: Option<Seen>,
+    /// The evidence that it lists commands to the model, beside skills.
+    pub lists_commands: Option<Seen>,
     /// True if scoped files are loaded only for files below the start directory.
     pub scoped_below_start: bool,
     /// The names of the files in which it follows `@path`.

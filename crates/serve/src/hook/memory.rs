@@ -5,6 +5,8 @@
 //! delivers it. A line can also say that the conversation lost entries, and which: nothing is erased, so that hooks
 //! that run at the same time agree. The only effect of any failure here is a repeated entry.
 
+mod replay;
+
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,8 @@ use brief_syntax::limits;
 use brief_system::hash::sha256;
 use brief_system::{ReadError, state_directory};
 
+use replay::{BEFORE, COMMAND, EVERYTHING, LOST, Replay, TOUCHED, WAITS};
+
 /// The time after which a silent conversation is over.
 const EXPIRY: Duration = Duration::from_hours(168);
 
@@ -26,11 +30,8 @@ const CLEANED_AT_ONCE: usize = 256;
 /// The limit for the files that are looked at again after a compaction.
 const MOST_TOUCHED: usize = 8;
 
-/// The time within which equal events with one time stamp are one event that several hooks report.
-const SAME_STAMP: Duration = Duration::from_secs(10);
-
-/// The same for events of clients that send no time.
-const SAME_EVENT: Duration = Duration::from_secs(5);
+/// The milliseconds by which the time of a file may lag behind the clock.
+const CLOCK_STEP: u64 = 10;
 
 /// An event after which a conversation has lost entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +136,17 @@ pub(super) struct DeliveredEntries {
     before: HashMap<String, String>,
     /// True if the conversation was resumed, and nothing was delivered with a prompt or a tool since.
     pub(super) is_resumed: bool,
+    commands: Vec<EndedCommand>,
+    /// The entries that had no room in an earlier answer.
+    waiting: HashSet<String>,
+}
+
+/// The time in which a command ran, in milliseconds since 1970, and the marks of the files that its events showed.
+#[derive(Debug)]
+struct EndedCommand {
+    from: u64,
+    to: u64,
+    shown: Vec<String>,
 }
 
 impl DeliveredEntries {
@@ -151,6 +163,25 @@ impl DeliveredEntries {
     /// Returns the hash of a file before the call with this mark; `-` for a file that was not there.
     pub(super) fn before(&self, mark: &str) -> Option<&str> {
         self.before.get(mark).map(String::as_str)
+    }
+
+    /// Returns whether commands have ended.
+    pub(super) fn has_commands(&self) -> bool {
+        !self.commands.is_empty()
+    }
+
+    /// Returns whether a command ran at this time, in milliseconds since 1970, that showed no file with this mark.
+    pub(super) fn has_unseen_command(&self, at: u64, mark: &str) -> bool {
+        let covers = |run: &EndedCommand| {
+            run.from <= at.saturating_add(CLOCK_STEP) && at <= run.to.saturating_add(CLOCK_STEP)
+        };
+        let mut runs = self.commands.iter();
+        runs.any(|run| covers(run) && !run.shown.iter().any(|shown| shown == mark))
+    }
+
+    /// Returns whether an entry had no room in an earlier answer.
+    pub(super) fn has_waited(&self, fingerprint: &str) -> bool {
+        self.waiting.contains(fingerprint)
     }
 
     fn touch(&mut self, path: &str) {
@@ -212,9 +243,18 @@ impl<'s> Memory<'s> {
             return known;
         }
         let text = self.text(&path);
-        let Replay { told, touched, before, event, is_used, .. } = Replay::of(&text);
+        let Replay { told, touched, before, event, is_used, commands, waiting, .. } =
+            Replay::of(&text);
         known.before = before.into_iter().map(|(mark, hash)| (mark.into(), hash.into())).collect();
         known.is_resumed = !is_used && event.is_some_and(|event| event.name == RESUMED);
+        known.waiting = waiting.into_iter().map(str::to_owned).collect();
+        known.commands = commands
+            .into_iter()
+            .map(|run| {
+                let shown = run.shown.split_whitespace().map(str::to_owned).collect();
+                EndedCommand { from: run.from, to: run.to, shown }
+            })
+            .collect();
         for path in touched {
             known.touch(path);
         }
@@ -258,11 +298,39 @@ impl<'s> Memory<'s> {
 
     /// Records the hashes of files before a call that changes them.
     pub(super) fn note_before(&self, files: &[(String, String)]) {
-        let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
-        let mut lines = String::new();
-        for (mark, hash) in files {
-            lines.push_str(&format!("{BEFORE}{mark} {hash}\n"));
+        let lines = files.iter().map(|(mark, hash)| format!("{BEFORE}{mark} {hash}\n"));
+        self.add(&lines.collect::<String>());
+    }
+
+    /// Records that a command begins or has ended, and the marks of the files that the event shows.
+    pub(super) fn note_command(&self, time: Timing, shown: &[String]) {
+        let now = self.system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let kind = if time == Timing::Before { 'b' } else { 'a' };
+        let mut line = format!("{COMMAND}{kind} {}", now.as_millis());
+        for mark in shown {
+            line.push(' ');
+            line.push_str(mark);
         }
+        line.push('\n');
+        self.add(&line);
+    }
+
+    /// Records the entries that had no room in an answer, once.
+    pub(super) fn note_waiting<'e>(
+        &self,
+        entries: impl Iterator<Item = &'e str>,
+        known: &DeliveredEntries,
+    ) {
+        let new = entries.filter(|mark| !known.has_waited(mark));
+        let lines: String = new.map(|mark| format!("{WAITS}{mark}\n")).collect();
+        if !lines.is_empty() {
+            self.add(&lines);
+        }
+    }
+
+    /// Appends whole lines.
+    fn add(&self, lines: &str) {
+        let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
         if self.system.append(&path, lines.as_bytes()).is_err() {
             let _ = self.system.create_private_dir(directory);
             let _ = self.system.append(&path, lines.as_bytes());
@@ -351,10 +419,7 @@ impl<'s> Memory<'s> {
             let _ = self.system.remove_file(&path);
         }
         let now = self.system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        if self.system.append(&path, event.line(now).as_bytes()).is_err() {
-            let _ = self.system.create_private_dir(directory);
-            let _ = self.system.append(&path, event.line(now).as_bytes());
-        }
+        self.add(&event.line(now));
         if event.loss != Loss::Session {
             return;
         }
@@ -421,15 +486,11 @@ pub(super) fn note_subagent(
         _ => return,
     };
     let memory = Memory::of(system, client, session);
-    let (Some(directory), Some(path)) = (&memory.directory, memory.path()) else { return };
+    let Some(path) = memory.path() else { return };
     if line == "none" && Subagents::of(&memory.text(&path)).running == 0 {
         return;
     }
-    let line = format!("{AGENT}{line}\n");
-    if system.append(&path, line.as_bytes()).is_err() {
-        let _ = system.create_private_dir(directory);
-        let _ = system.append(&path, line.as_bytes());
-    }
+    memory.add(&format!("{AGENT}{line}\n"));
 }
 
 /// Returns the name of the subagent that is at work, if one is. Several at once cannot be told apart, and share a conversation.
@@ -441,133 +502,6 @@ pub(super) fn running_subagent(
     let memory = Memory::of(system, client, session);
     let Subagents { begun, running } = Subagents::of(&memory.text(&memory.path()?));
     (running > 0).then(|| format!("subagent-{}", begun + 1 - running))
-}
-
-/// The records of a file, from the first line to the last.
-#[derive(Default)]
-struct Replay<'t> {
-    /// The first line of each entry that the conversation still has.
-    told: HashMap<&'t str, MemoryLine<'t>>,
-    touched: Vec<&'t str>,
-    /// The latest hash of each file before a call.
-    before: HashMap<&'t str, &'t str>,
-    /// The marks of files that the client attached before a compaction.
-    detached: Vec<&'t str>,
-    /// The latest event with a loss.
-    event: Option<ReplayedEvent<'t>>,
-    /// True if entries came with a prompt or a tool after that event.
-    is_used: bool,
-}
-
-/// An event with a loss.
-#[derive(Clone, Copy)]
-struct ReplayedEvent<'t> {
-    name: &'t str,
-    /// The time of the hook, in milliseconds since 1970.
-    at: u64,
-    /// The client's time of the event.
-    stamp: Option<&'t str>,
-}
-
-impl ReplayedEvent<'_> {
-    /// Returns whether two hooks have reported one event. Without a time of the client, that takes a conversation that is
-    /// not used in between.
-    fn is_same(&self, later: &ReplayedEvent<'_>, is_used: bool) -> bool {
-        let longest = match (self.stamp, later.stamp) {
-            (Some(one), Some(other)) if one == other => SAME_STAMP,
-            (Some(_), Some(_)) => return false,
-            _ if is_used => return false,
-            _ => SAME_EVENT,
-        };
-        let passed = later.at.checked_sub(self.at).map(Duration::from_millis);
-        self.name == later.name && passed.is_some_and(|passed| passed < longest)
-    }
-}
-
-#[derive(Clone, Copy)]
-struct MemoryLine<'t> {
-    fingerprint: &'t str,
-    tokens: usize,
-    /// The call that wrote the line; its first character is the letter of the origin.
-    owner: Option<&'t str>,
-}
-
-/// The first character of a line that names a file.
-const TOUCHED: char = '@';
-
-/// The first character of a line with the hash of a file before a call.
-const BEFORE: char = '~';
-
-/// The first character of a line that says what was lost.
-const LOST: char = '!';
-
-/// The letter for entries of any origin.
-const EVERYTHING: char = '*';
-
-impl<'t> Replay<'t> {
-    fn of(text: &'t str) -> Replay<'t> {
-        let mut replay = Replay::default();
-        for line in text.lines() {
-            replay.take(line);
-        }
-        replay
-    }
-
-    fn take(&mut self, line: &'t str) {
-        if line.starts_with(AGENT) {
-            return;
-        }
-        if let Some(path) = line.strip_prefix(TOUCHED) {
-            self.touched.push(path);
-            return;
-        }
-        if let Some(noted) = line.strip_prefix(BEFORE) {
-            self.before.extend(noted.split_once(' '));
-            return;
-        }
-        if let Some(event) = line.strip_prefix(LOST) {
-            let mut fields = event.split(' ');
-            let name = fields.next().unwrap_or_default();
-            let at = fields.next().and_then(|at| at.parse().ok()).unwrap_or(0);
-            let lost = fields.next().unwrap_or_default();
-            let stamp = fields.next().filter(|stamp| *stamp != "-");
-            self.lose(ReplayedEvent { name, at, stamp }, lost);
-            return;
-        }
-        let mut fields = line.split(' ');
-        let line = MemoryLine {
-            fingerprint: fields.next().unwrap_or_default(),
-            tokens: fields.next().and_then(|tokens| tokens.parse().ok()).unwrap_or(0),
-            owner: fields.next(),
-        };
-        self.is_used |= line.letter() != Some(letter(DeliveryOrigin::Start));
-        self.told.entry(line.fingerprint).or_insert(line);
-    }
-
-    /// Removes what was lost with an event, unless another hook has reported the same event.
-    fn lose(&mut self, event: ReplayedEvent<'t>, lost: &str) {
-        if self.event.is_some_and(|known| known.is_same(&event, self.is_used)) {
-            return;
-        }
-        (self.event, self.is_used) = (Some(event), false);
-        if lost.contains(TOUCHED) {
-            self.touched.clear();
-            self.detached.clear();
-        } else if lost.contains(EVERYTHING) {
-            let attached = self.told.values().filter(|line| line.letter() == Some(ATTACHED));
-            self.detached.extend(attached.map(|line| line.fingerprint));
-        }
-        // A line of an earlier version has no letter, and may be lost.
-        let is_kept = |letter: Option<char>| letter.is_some_and(|letter| !lost.contains(letter));
-        self.told.retain(|_, line| !lost.contains(EVERYTHING) && is_kept(line.letter()));
-    }
-}
-
-impl MemoryLine<'_> {
-    /// Returns the letter of the origin; `None` for a line of an earlier version.
-    fn letter(&self) -> Option<char> {
-        self.owner?.chars().next().filter(|letter| !letter.is_ascii_hexdigit())
-    }
 }
 
 fn touched_line(path: &str) -> String {

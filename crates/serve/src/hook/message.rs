@@ -20,7 +20,7 @@ use brief_syntax::text::{grouped, visible_line};
 
 use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
 use super::receipt::{EntryOrigin, OriginItem};
-use super::{Guidance, HookOptions, loaded_mark};
+use super::{Guidance, HookOptions, late, loaded_mark};
 use crate::frame::{FrameMark, indented};
 
 /// The longest text for a client that has no limit of its own, in units of UTF-16.
@@ -254,6 +254,10 @@ impl<'m> Message<'m> {
         let fits = self.choose(budget, if holds { self.length(HELD) + MARK_ROOM } else { 0 });
         let count = |sought: Fit| fits.iter().filter(|fit| **fit == sought).count();
         let (later, over_budget) = (count(Fit::Later), count(Fit::OverBudget));
+        if let (Some(memory), true) = (memory, later > 0) {
+            let waiting = self.entries.iter().zip(&fits).filter(|(_, fit)| **fit == Fit::Later);
+            memory.note_waiting(waiting.map(|(entry, _)| &*entry.fingerprints[0]), known);
+        }
         let mut fits = fits.into_iter();
         self.entries.retain(|_| fits.next() == Some(Fit::Fits));
         let spent = fingerprint(&["budget"]);
@@ -290,18 +294,20 @@ impl<'m> Message<'m> {
         let mut items: Vec<ReceiptItem> = Vec::new();
         for section in MessageSection::ALL {
             let said = self.entries.iter().filter(|entry| entry.section == section);
-            items.extend(
-                said.map(|entry| {
-                    entry.origin.receipt(entry.place.clone(), entry.tokens, self.root)
-                }),
-            );
+            items.extend(said.map(|entry| {
+                let item = entry.origin.receipt(entry.place.clone(), entry.tokens, self.root);
+                let has_waited = known.has_waited(&entry.fingerprints[0]);
+                let late = late::of_call(self.call, &entry.origin, holds, has_waited);
+                ReceiptItem { late, ..item }
+            }));
         }
         Some((text, items))
     }
 
     /// Returns the entries in the order in which they get room: those of the nearest directory first. Of one directory, entries
-    /// of `AGENTS.yaml` come first, the last and most specific one leading; then whole files in the order of the text, those that
-    /// stand in the directory itself, such as `AGENTS.md`, before those of `.agents/rules` and its like. Offers come last.
+    /// that ask to hold a change back come first, then those of `AGENTS.yaml`, the last and most specific one leading; then whole
+    /// files in the order of the text, those that stand in the directory itself, such as `AGENTS.md`, before those of
+    /// `.agents/rules` and its like. Offers come last.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
         order.sort_by_key(|&index| {
@@ -318,6 +324,7 @@ impl<'m> Message<'m> {
             (
                 entry.section == MessageSection::Offers,
                 Reverse(depth),
+                !entry.origin.is_marked(),
                 is_whole,
                 is_whole && depth < parts,
                 backwards,

@@ -7,6 +7,7 @@
 
 mod changes;
 pub(crate) mod fuzzing;
+mod late;
 mod memory;
 mod message;
 mod notice;
@@ -233,6 +234,9 @@ fn answer_call(
         receipt::record_loaded(system, call, session, file, reason);
     }
     let mut known = memory.as_ref().map(Memory::recall).unwrap_or_default();
+    if let Some(memory) = &memory {
+        late::note_command(system, call, memory);
+    }
     let Some(told) = tell(system, call, options, memory.as_ref(), &mut known)? else {
         return Ok(HookOutcome::default());
     };
@@ -241,7 +245,8 @@ fn answer_call(
         changes::note(system, call, &root, memory);
     }
     let changes = changes::found(system, call, &root, &known);
-    let items = context.as_ref().map(|(_, items)| items.clone()).unwrap_or_default();
+    let mut items = context.as_ref().map(|(_, items)| items.clone()).unwrap_or_default();
+    late::mark_unseen(system, &root, &known, &mut items);
     if let (true, Some(session)) = (!items.is_empty() || !changes.is_empty(), &call.session) {
         receipt::record(system, call, session, (&root, &directory), holds, items, changes);
     }

@@ -36,6 +36,11 @@ impl EntryOrigin<'_> {
         matches!(self.item, OriginItem::Context(item) if item.dialect != structured::NAME)
     }
 
+    /// Returns whether it is for after an action alone.
+    pub(super) fn is_for_after(&self) -> bool {
+        matches!(self.item, OriginItem::Context(item) if item.is_for_after)
+    }
+
     /// Returns whether a call may wait for it.
     pub(super) fn is_marked(&self) -> bool {
         matches!(self.item, OriginItem::Context(item) if item.holds)
@@ -67,6 +72,7 @@ impl EntryOrigin<'_> {
             hash: content_hash(text.trim()),
             tokens,
             reason: reason.seen_from(root),
+            late: None,
         }
     }
 }

@@ -62,6 +62,7 @@ pub fn rehearse(
             wants_decisions: false,
             trace: CallTrace::default(),
             unknown: None,
+            command: None,
         };
         let answer = tell(system, &call, options, Some(&memory), &mut known)?;
         let Some(EventAnswer { context, holds, .. }) = answer else { continue };

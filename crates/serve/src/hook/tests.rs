@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{Action, Briefing, Project, ReasonKind, State, Timing};
@@ -379,6 +380,57 @@ fn a_long_session_gets_everything_once() {
                     assert!(told.contains(&word), "{client}: {word} is lost for {action:?} {file}");
                 }
             }
+        }
+    }
+}
+
+/// Bad input: "a clock that goes backward". Texts may come again, and none is lost: neither with the calls, nor after a
+/// compaction or a new session.
+#[test]
+fn a_clock_that_goes_backward_loses_nothing() {
+    const DAY: Duration = Duration::from_hours(24);
+    let events = [
+        json!({"hook_event_name": "SessionStart", "source": "startup"}),
+        json!({"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": "x.py"}}),
+        json!({"hook_event_name": "SessionStart", "source": "compact"}),
+        json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "make"}}),
+        json!({"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": "a/x.py"}}),
+        json!({"hook_event_name": "SessionStart", "source": "startup"}),
+        json!({"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": "a/x.py"}}),
+    ];
+    let run = |shift: &dyn Fn(&MemorySystem)| -> Vec<Vec<String>> {
+        let system = MemorySystem::new("/p")
+            .with_dir("/p/.git")
+            .with_env("HOME", "/home/u")
+            .with_env("XDG_STATE_HOME", "/state")
+            .with_file("/p/x.py", "")
+            .with_file("/p/a/x.py", "")
+            .with_file(
+                "/p/AGENTS.yaml",
+                "context:\n- {content: T0.}\n- {content: T1., match: ['*.py']}\n",
+            )
+            .with_file("/p/a/AGENTS.yaml", "context:\n- {content: T2., match: ['*.py']}\n")
+            .with_file("/p/.context/a.md", "---\ntrigger: always\n---\nT3.\n");
+        system.advance(100 * DAY);
+        let said = events.iter().map(|event| {
+            let mut payload = json!({"session_id": "s", "cwd": "/p"});
+            payload.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
+            let outcome = answer(&system, payload.to_string().as_bytes(), ONCE).unwrap();
+            shift(&system);
+            words(&outcome.answer.unwrap_or_default())
+        });
+        said.collect()
+    };
+    let steady = run(&|system| system.advance(Duration::from_secs(60)));
+    assert!(
+        steady[0].contains(&"T3".to_owned()) && steady[6].contains(&"T2".to_owned()),
+        "{steady:?}"
+    );
+    for back in [Duration::from_millis(1), Duration::from_secs(3), DAY, 10 * DAY, 30 * DAY] {
+        let told = run(&|system| system.turn_back(back));
+        for (event, (told, due)) in told.iter().zip(&steady).enumerate() {
+            let lost: Vec<_> = due.iter().filter(|word| !told.contains(word)).collect();
+            assert!(lost.is_empty(), "event {event}, back by {back:?}: {lost:?}");
         }
     }
 }
