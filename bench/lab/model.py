@@ -58,6 +58,10 @@ class Script:
             self.place[conversation] = (at, tries)
             return None
 
+    def most_tokens(self):
+        """Returns the tokens of the longest answer so far."""
+        return max((step.tokens for steps in self.steps.values() for step in steps if step.asked), default=9)
+
     def is_idle(self):
         """Returns whether no request has come for some seconds."""
         return time.monotonic() - self.latest > 3
@@ -208,7 +212,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         step = self.server.script.answer(body)
         text = side_text(body) if step is None and conversation_of(body)[1] else "done"
         is_stream = body.get("stream", False) or "stream" in path.lower()
-        events = speak(step.calls if step else [], text, step.tokens if step else 9, is_stream)
+        # A request for a summary is as long as the conversation was, or a client takes the summary for longer than that.
+        tokens = step.tokens if step else self.server.script.most_tokens() if text == SUMMARY else 9
+        events = speak(step.calls if step else [], text, tokens, is_stream)
         if isinstance(events, dict):
             return self.send(json.dumps(events), "application/json")
         lines = []

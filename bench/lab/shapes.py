@@ -188,7 +188,10 @@ SHAPES = [
     Shape("subagent", [Phase([read(A), agent(read(A), edit(A), read(LEDGER)), linger(), read(B)])], fits=lambda _, client: "agent" in client["tools"]),
     Shape("two hooks", [plain()], hooks=two_hooks),
     Shape("other hooks", [plain()], "the hooks of Claude Code and Gemini CLI beside its own", hooks=other_hooks),
-    Shape("compaction", [Phase([read(A), {**edit(A), "tokens": 190_000}, read(LEDGER), edit(LEDGER), read(A)])], proof=has_summary),
+    Shape("compaction", [Phase([read(A), {**edit(A), "tokens": 190_000}, read(LEDGER), edit(LEDGER), read(A)])], proof=has_summary,
+          fits=lambda _, client: not client.get("compacts_at_prompts")),
+    Shape("compaction", [Phase([read(A), edit(A)]), resumed({**read(LEDGER), "tokens": 190_000}, edit(LEDGER), read(A))], proof=has_summary,
+          fits=lambda _, client: client.get("compacts_at_prompts")),
     Shape("failed calls", [Phase([
         {**read("src/api/none.py"), "touches": [("src/api/none.py", "read", MAYBE)]},
         {**edit(A, "not there", "x"), "touches": [(A, "edit", MAYBE)], "checks": []},

@@ -79,7 +79,9 @@ CLIENTS = {
                   "create": ("write_file", {"file_path": "{path}", "content": "{new}"}),
                   "shell": ("run_shell_command", {"command": "{command}"}),
                   "agent": ("invoke_agent", {"agent_name": "generalist", "prompt": "{task}"})},
+        # It leaves a conversation alone that has one prompt and results of tools alone.
         "in": {"compaction": {"settings": {".gemini/settings.json": {"model": {"compressionThreshold": 0.1}}}}},
+        "compacts_at_prompts": True,
         "stays_below_start": True,
     },
     "opencode": {

@@ -135,6 +135,22 @@ fn l03_copilot_attaches_nothing_again_after_a_compaction() {
     assert_eq!(read("src/api/a.py"), "");
 }
 
+/// The same for the rules of Qwen Code (0.24.4).
+#[test]
+fn l03_qwen_attaches_no_rule_again_after_a_compaction() {
+    let project =
+        marked().with_file(".qwen/rules/py.md", "---\npaths: ['**/*.py']\n---\n\nQWEN-RULE\n");
+    let read = || {
+        let input = json!({"file_path": project.path().join("src/api/a.py")});
+        let more = json!({"tool_name": "read_file", "tool_input": input});
+        told(&project, "qwen", &call(&project, "PostToolUse", &more))
+    };
+    assert!(!read().contains("QWEN-RULE"), "the client attaches it");
+    told(&project, "qwen", &call(&project, "PreCompact", &json!({})));
+    assert_eq!(read().matches("QWEN-RULE").count(), 1);
+    assert_eq!(read(), "");
+}
+
 /// L14: a client that reports a command only after it has run: a file that the command made is new.
 #[test]
 fn l14_a_file_that_a_shell_makes_is_new_in_every_client() {

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use brief_clients::hook::{HookCall, HookMoment};
 use brief_engine::receipts::{LateReason, ReceiptItem, ReceiptKind};
 use brief_engine::{Action, System, Timing};
-use brief_syntax::paths::cleaned;
+use brief_system::paths::cleaned;
 
 use super::memory::{DeliveredEntries, Memory, fingerprint};
 use super::receipt::EntryOrigin;
