@@ -128,7 +128,9 @@ such session; *not come about*: it did not compact.
   `sed -i` whose file a variable hides, then an edit. *shell reads*: `cat`, then the client's own tools. *several files*: one patch of three.
 - *resume*: two runs that continue. Cline continues in a terminal only ("interactive mode requires a TTY"), in which the prompt is typed. `droid exec -s` ends with 1 and
   without a request for a user who is not logged in, so that each run is a fork (`--fork`), which is a new session with a copy of the messages.
-- *compaction*: the model reports 190,000 tokens after the first edit; where that is not enough, the client's own setting has a lower limit.
+- *compaction*: the model reports 190,000 tokens after the first edit; where that is not enough, the client's own setting has a lower limit. Gemini CLI compacts at a prompt
+  before the last one, so that its session is resumed once. Cline counts the texts itself and knows no limit of a model that it does not know; `maxInputTokens` in its
+  `providers.json` changed nothing.
 - *worktree*: a linked worktree; Claude Code and Codex run the hook of the main checkout there. *two hooks*: in the project and for the user, and Claude Code's beside Copilot's.
   *other hooks*: those of Claude Code and Gemini CLI are installed, too.
 - *subagent*: it reads and edits a file that its parent has read; both conversations count. pi has none.
