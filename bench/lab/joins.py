@@ -1,5 +1,6 @@
 """Joins receipts with the client's own transcripts: by the id of the call, or by what the payload has instead."""
 
+import json
 import pathlib
 import sqlite3
 
@@ -10,8 +11,21 @@ def records(home, patterns):
     for pattern in patterns:
         for file in sorted(home.glob(pattern)):
             if file.is_file():
-                found[file] = rows(file) if file.suffix == ".db" else file.read_text(errors="replace").splitlines()
+                found[file] = rows(file) if file.suffix == ".db" else lines(file)
     return found
+
+
+def lines(file):
+    """Returns the lines of a file, or the messages of one that is rewritten as a whole."""
+    text = file.read_text(errors="replace")
+    if file.suffix != ".json":
+        return text.splitlines()
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        return [text]
+    messages = whole.get("messages") if isinstance(whole, dict) else whole
+    return [json.dumps(message) for message in messages] if isinstance(messages, list) else [text]
 
 
 def rows(file):

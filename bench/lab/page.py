@@ -142,7 +142,7 @@ such session; *not come about*: it did not compact.
 
 The same session with the hook that `brief hook install` writes, and something else in the place of `brief`: nothing, a
 program that kills itself, one that exits with 2, one that never ends, one that prints a line that is not JSON, and one that
-prints `null`. `works`: every request reached the model and every call of a tool ran, among them one that writes 150 kB.
+prints `null`. `works`: every request reached the model and every call of a tool ran, among them one that writes 150 kB (in Cline, whose editor takes 6,000 characters, a command that prints as much).
 Last, the real `brief` with `BRIEF_DISABLE=1`. Copilot also runs the hooks of Claude Code's settings.
 
 {faults}

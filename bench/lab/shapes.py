@@ -156,6 +156,11 @@ def other_hooks(name):
     return [[other] for other in dict.fromkeys(["claude", "gemini", name])]
 
 
+# More than a pipe holds. A client that takes no such text prints it with a command.
+LONG = "z = 1  # " + "a" * 150_000
+LONG_OUTPUT = [create("src/api/new.py"), shell("head -c 150000 /dev/zero | tr '\\0' a")]
+
+
 def has_summary(run):
     """Returns whether the client asked for a summary of the conversation, and went on with it."""
     is_asked = lambda request: any(word in json.dumps(request["body"]).lower() for word in ("summar", "state_snapshot"))
@@ -200,6 +205,6 @@ SHAPES = [
 ]
 # For the table of the prompt cache: what a client does by itself.
 ALONE = Shape("without a hook", [plain()], hooks=lambda _: [])
-FAULTY = [Shape(fault, [Phase([read(A), edit(A), create("src/api/new.py", "z = 1  # " + "a" * 150_000)])], fault=fault)
+FAULTY = [Shape(fault, [Phase([read(A), edit(A), create("src/api/new.py", LONG)])], fault=fault)
           for fault in ("missing", "killed", "exit 2", "hangs", "noise", "null")]
 DISABLED = Shape("disabled", FAULTY[0].phases, env={"BRIEF_DISABLE": "1"})

@@ -155,6 +155,7 @@ CLIENTS = {
                   "shell": ("run_commands", {"commands": ["{command}"]}),
                   "agent": ("spawn_agent", {"systemPrompt": "You are a part.", "task": "{task}"})},
         "cannot_hold": True, "lists_skills_by_name": True,
+        "takes_no_long_text": True,  # "Editor input too large": 6,000 characters
     },
     "droid": {
         "package": "droid@0.215.0",

@@ -53,7 +53,7 @@ fn read_by(project: &Sandbox, client: &str) -> (&'static str, Value) {
         _ => (
             "tool_result",
             json!({"taskId": "conv_1", "cwd": project.path(), "hookName": "tool_result", "sessionContext": {"rootSessionId": "root_1"},
-                "tool_call": {"id": "call_1", "name": "read_files", "input": {"files": [{"path": path}]}}}),
+                "tool_result": {"id": "call_1", "name": "read_files", "input": {"files": [{"path": path}]}}}),
         ),
     }
 }

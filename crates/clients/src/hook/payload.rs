@@ -92,7 +92,12 @@ impl<'p> Payload<'p> {
                 self.call = self.input.texts[ID].take().or(self.call.take());
                 return Ok(());
             }
-            "tool_response" | "toolResult" | "tool_result" => {
+            "tool_result" => {
+                self.response = map.next_value()?;
+                self.call = self.call.take().or_else(|| self.response.texts[ID].take());
+                return Ok(());
+            }
+            "tool_response" | "toolResult" => {
                 self.response = map.next_value()?;
                 return Ok(());
             }
