@@ -71,8 +71,7 @@ pub struct Resolution<'s> {
 }
 
 impl<'s> Resolution<'s> {
-    /// Returns the items whose text is delivered, in order, without those that are only listed or
-    /// manual.
+    /// Returns the items whose text is delivered, in order, without those that are only listed or manual.
     pub fn active(&self) -> impl Iterator<Item = &Applied<'s>> {
         self.in_state(State::Active)
     }
@@ -280,8 +279,7 @@ pub enum Reason<'s> {
         /// The field and the pattern in it.
         pattern: &'s str,
     },
-    /// A pattern matches the file, which is being read, and the item is for a moment before an edit
-    /// or a creation: the read is the last chance to deliver it.
+    /// A pattern matches the file, which is being read, and the item is for before an edit or a creation: the last chance.
     Ahead {
         /// The pattern.
         pattern: &'s str,
