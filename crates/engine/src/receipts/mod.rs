@@ -362,6 +362,7 @@ mod tests {
             hash: content_hash("text"),
             tokens: 3,
             reason: "x".repeat(1_000),
+            late: None,
         });
         receipt
     }
