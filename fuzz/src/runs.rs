@@ -13,6 +13,7 @@ use brief_registry::manifest::Manifest;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::glob::{Glob, covers_everything_inside};
 use brief_syntax::markdown::{self, Outline};
+use brief_syntax::shell::parse_commands;
 use brief_syntax::walk::Ignored;
 use brief_syntax::yaml::{Node, Value, Yaml};
 use brief_syntax::{Diagnostic, Root, Source};
@@ -162,6 +163,21 @@ pub(crate) fn glob(bytes: &[u8]) {
     let is_clean = !path.is_empty() && path.split('/').all(|name| !matches!(name, "" | "." | ".."));
     assert!(!matches || could || !is_clean, "{pattern:?} matches {path:?}");
     let _ = covers_everything_inside(&[&glob], inside);
+}
+
+pub(crate) fn shell(bytes: &[u8]) {
+    let text = text(bytes);
+    for command in parse_commands(&text) {
+        assert!(text.get(command.span.range()).is_some(), "{text:?}");
+        let words = command.words.iter();
+        let targets = command.redirects.iter().map(|redirect| &redirect.target);
+        for word in words.chain(targets) {
+            assert!(text.get(word.span.range()).is_some(), "{text:?}");
+        }
+        for invocation in command.invocations() {
+            assert!(!invocation.words.is_empty(), "{text:?}");
+        }
+    }
 }
 
 pub(crate) fn hosted_pattern(bytes: &[u8]) {

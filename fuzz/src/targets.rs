@@ -76,6 +76,24 @@ pub const TARGETS: &[Target] = &[
         longest: 1024,
     },
     Target {
+        name: "shell",
+        backing: Backing::Own,
+        run: runs::shell,
+        seed: |_| false,
+        own_seeds: &[
+            "cd a && A=1 sudo -u x cat 'b c' \"d $e\" > f 2>&1 | tee g",
+            "git commit -m \"$(cat <<'E'\nIt's\nE\n)\"; bash -lc 'cd x; y `z`'",
+            "case $x in a|b) c ;; esac; for i in {1..3}; do [[ $i > 1 ]] && f; done",
+            "f() { a=(1 2); eval \"b $'\\x41'\"; }; find . -exec env -C d sh -c 'g' {} \\;",
+        ],
+        dictionary: &[
+            "$(", "${", ")", "}", "`", "'", "\"", "\\", "<<", "<<-", "<<<", "&&", "||", "|&", ";;",
+            "case ", "esac", " in ", "if ", "fi", "{ ", "((", "[[ ", "]]", "bash -c ", "eval ",
+            "sudo ", "env ", "xargs ", "npx ", "cd ", "\n", "$'", "\\x", "=(", "@(", "~",
+        ],
+        longest: 1024,
+    },
+    Target {
         name: "parameters",
         backing: Backing::Own,
         run: runs::parameters,

@@ -15,6 +15,7 @@ pub mod near_miss;
 pub mod project;
 pub mod render;
 pub mod rules;
+pub mod shell;
 pub mod source;
 pub mod text;
 pub mod toml;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use brief_profiles::Reaction;
+use brief_syntax::shell::{CommandOrigin, ShellWord, WordForm, parse_commands};
 use brief_syntax::{Span, rules};
 use brief_system::paths::cleaned;
 
@@ -39,65 +40,42 @@ pub(super) fn check(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spo
     check.advise(help.to_owned(), None);
 }
 
-/// Returns the path of the script that a command runs, below the project or the plugin.
-fn script_path(command: &str) -> Option<String> {
-    let mut words = shell_words(command)?.into_iter();
-    let first = words.next()?;
-    let name = first.rsplit('/').next().unwrap_or(&first);
-    let word = if INTERPRETERS.contains(&name) {
-        // An option may take the next word; `-c` and `-m` run something else.
-        let next = words.next()?;
-        if next.starts_with('-') {
-            return None;
-        }
-        next
-    } else {
-        first
-    };
-    for base in BASES {
-        if let Some(rest) = word.strip_prefix(base) {
-            let rest = rest.strip_prefix('/')?;
-            return is_plain_path(rest).then(|| rest.to_owned());
-        }
+/// Returns the path of the script that a command runs, below the project or the plugin. `None` where the shell does more
+/// before it: a `cd`, a variable that is set, a test, a substitution.
+fn script_path(text: &str) -> Option<String> {
+    let commands = parse_commands(text);
+    let command = commands.first()?;
+    let is_first = command.span.start + text.trim_start().len() == text.len();
+    // On Windows a backslash is a part of a path.
+    if !is_first
+        || command.origin != CommandOrigin::Text
+        || !command.assignments.is_empty()
+        || text.get(command.span.range())?.contains('\\')
+    {
+        return None;
     }
-    let is_own = word.starts_with("./") || word.starts_with('.') && word[1..].contains('/');
-    (is_own && !word.starts_with("..") && is_plain_path(&word))
-        .then(|| word.strip_prefix("./").unwrap_or(&word).to_owned())
+    let (first, rest) = command.words.split_first()?;
+    let name = first.text.rsplit('/').next()?;
+    // An option may take the next word; `-c` and `-m` run something else.
+    let word = if INTERPRETERS.contains(&name) { rest.first()? } else { first };
+    own_path(word)
+}
+
+/// Returns the path in a word that is surely below the project or the plugin.
+fn own_path(word: &ShellWord) -> Option<String> {
+    if let WordForm::Expansion = word.form {
+        let rest = BASES.iter().find_map(|base| word.text.strip_prefix(base))?.strip_prefix('/')?;
+        return is_plain_path(rest).then(|| rest.to_owned());
+    }
+    let path = word.literal()?;
+    let is_own = path.starts_with("./") || path.starts_with('.') && path[1..].contains('/');
+    (is_own && !path.starts_with("..") && is_plain_path(path))
+        .then(|| path.strip_prefix("./").unwrap_or(path).to_owned())
 }
 
 fn is_plain_path(path: &str) -> bool {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
     !path.is_empty() && path.chars().all(is_plain) && !path.ends_with('/')
-}
-
-/// Splits the first command of a line into words; `None` where the shell does more than that before it: a `cd`, a
-/// variable that is set, a test.
-fn shell_words(command: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut quote = None;
-    for letter in command.trim().chars() {
-        match (letter, quote) {
-            ('"' | '\'', None) => quote = Some(letter),
-            (_, Some(open)) if letter == open => quote = None,
-            (';' | '&' | '|' | '>' | '<' | '\n', None) => break,
-            (' ' | '\t', None) => {
-                if !word.is_empty() {
-                    words.push(std::mem::take(&mut word));
-                }
-            }
-            ('\\' | '`', _) => return None,
-            _ => word.push(letter),
-        }
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    let first = words.first()?;
-    let is_other =
-        matches!(first.as_str(), "cd" | "if" | "test" | "[" | "[[" | "for" | "while" | "(")
-            || first.contains('=');
-    (quote.is_none() && !is_other).then_some(words)
 }
 
 #[cfg(test)]
@@ -126,6 +104,10 @@ mod tests {
             "node_modules/.bin/x",
             "[ -f ./a ] && ./a",
             "`pwd`/a",
+            "(./a.sh)",
+            "if ./a.sh; then b; fi",
+            "./a\\b.sh",
+            "'$CLAUDE_PROJECT_DIR/a.sh'",
         ] {
             assert_eq!(found(unsure), None, "{unsure}");
         }

@@ -2,7 +2,12 @@
 //!
 //! Only forms that can mean one thing are read. A word with a placeholder, a variable or a pattern names nothing.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use brief_syntax::Span;
+use brief_syntax::shell::{SimpleCommand, parse_script};
+use brief_system::paths::{cleaned_below, slashed};
 
 use super::manifests::has_extension;
 use crate::words::words;
@@ -79,91 +84,61 @@ pub(crate) struct CommandName {
     pub(crate) named: CommandTarget,
     /// Its place in the line.
     pub(crate) span: Span,
-    /// The directory that the command changes to first, as written.
+    /// The directory that the command is given in, as written; `*` is that of any package.
     pub(crate) directory: Option<String>,
 }
 
-/// A word of a command line.
+/// A word of a command line, with its quotes.
 #[derive(Debug, Clone, Copy)]
 struct Word<'l> {
     text: &'l str,
     start: usize,
 }
 
+/// The directory of a shell, from that of the text on; `None` if it is not known, or outside of the project.
+#[derive(Debug, Clone)]
+pub(crate) struct ShellDirectory(Option<Arc<Path>>);
+
+impl ShellDirectory {
+    /// Returns the directory of the text.
+    pub(crate) fn new() -> ShellDirectory {
+        ShellDirectory(Some(Path::new("").into()))
+    }
+
+    /// Returns the directory, if it is known: empty for that of the text.
+    pub(crate) fn known(&self) -> Option<String> {
+        let path = self.0.as_deref().filter(|path| !path.is_absolute())?;
+        Some(slashed(&cleaned_below(path).unwrap_or_else(|| path.to_owned())))
+    }
+}
+
 /// Reads a line of a shell. `directory` is the one that earlier lines have changed to, and is changed by `cd`.
-pub(crate) fn read_line(line: &str, directory: &mut Option<String>) -> Vec<CommandName> {
-    let mut found = Vec::new();
-    for command in split(line) {
-        let mut words = command.as_slice();
-        // `FOO=1 npm test`, `sudo make install`, `time cargo test`.
-        while let Some((first, rest)) = words.split_first() {
-            let is_setting = first.text.split_once('=').is_some_and(|(name, _)| is_variable(name));
-            if !is_setting && !["sudo", "time", "env", "exec", "command"].contains(&first.text) {
-                break;
-            }
-            words = rest;
-        }
-        let Some((program, rest)) = words.split_first() else { continue };
-        if program.text == "cd" {
-            *directory = rest.first().map(|word| word.text.to_owned());
-            continue;
-        }
-        let mut command = CommandNames::default();
-        command.read(program, rest);
-        let directory = command.directory.or_else(|| directory.clone());
-        for (named, word) in command.names {
-            let span = Span::new(word.start, word.start + word.text.len());
-            found.push(CommandName { named, span, directory: directory.clone() });
-        }
-    }
-    found
+pub(crate) fn read_line(line: &str, directory: &mut ShellDirectory) -> Vec<CommandName> {
+    let script = parse_script(line, directory.0.take());
+    directory.0 = script.directory;
+    script.commands.iter().flat_map(|command| read_command(line, command)).collect()
 }
 
-fn is_variable(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .chars()
-            .all(|letter| letter.is_ascii_uppercase() || letter == '_' || letter.is_ascii_digit())
-}
-
-/// Splits a line into commands, and these into words. A line with quotes that do not close, or with a
-/// substitution, ends where it begins.
-fn split(line: &str) -> Vec<Vec<Word<'_>>> {
-    let mut commands = vec![Vec::new()];
-    let mut start = None;
-    let mut quote = None;
-    let mut previous = ' ';
-    for (index, letter) in line.char_indices().chain([(line.len(), ' ')]) {
-        if let Some(open) = quote {
-            if letter == open {
-                quote = None;
-            }
-            previous = letter;
-            continue;
-        }
-        match letter {
-            '\'' | '"' => {
-                quote = Some(letter);
-                start.get_or_insert(index);
-            }
-            '#' if previous.is_whitespace() => break,
-            _ if letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | '(' | ')') => {
-                if let Some(begin) = start.take()
-                    && let Some(last) = commands.last_mut()
-                {
-                    last.push(Word { text: &line[begin..index], start: begin });
-                }
-                if !letter.is_whitespace() {
-                    commands.push(Vec::new());
-                }
-            }
-            _ => {
-                start.get_or_insert(index);
-            }
-        }
-        previous = letter;
-    }
-    commands
+/// Returns the names in one command: none where its directory or its place in the line is not known.
+fn read_command(line: &str, command: &SimpleCommand) -> Vec<CommandName> {
+    let Some(found) = command.direct_invocation().filter(|_| command.has_exact_spans) else {
+        return Vec::new();
+    };
+    let Some(place) = ShellDirectory(found.directory).known() else { return Vec::new() };
+    let words = found.words.iter().map(|word| {
+        let text = line.get(word.span.range()).unwrap_or_default();
+        Word { text, start: word.span.start }
+    });
+    let words: Vec<Word<'_>> = words.collect();
+    let Some((program, rest)) = words.split_first() else { return Vec::new() };
+    let mut read = CommandNames::default();
+    read.read(program, rest);
+    let directory = read.directory.or_else(|| (!place.is_empty()).then_some(place));
+    let names = read.names.into_iter().map(|(named, word)| {
+        let span = Span::new(word.start, word.start + word.text.len());
+        CommandName { named, span, directory: directory.clone() }
+    });
+    names.collect()
 }
 
 /// Names of scripts that are hardly ever names of programs.
@@ -271,7 +246,6 @@ impl<'l> CommandNames<'l> {
                 }
                 // A file to be made is another matter.
                 text if text.contains('/') || text.contains('.') => {}
-                text if text.starts_with(['>', '<']) => return,
                 _ => self.target(Runner::Make, word),
             }
         }

@@ -11,7 +11,7 @@ use brief_syntax::markdown::{CodeBlock, Passage};
 use brief_syntax::{Span, rules};
 use brief_system::paths::{cleaned_below, slashed};
 
-use super::commands::{CommandName, CommandTarget, Runner, read_line};
+use super::commands::{CommandName, CommandTarget, Runner, ShellDirectory, read_line};
 use super::manifests::Lookup;
 use super::{
     DefiningLine, Likelihood, ReferenceCheck, ReferenceKind, StaleReference, Trace, paths, tools,
@@ -96,7 +96,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         // One sentence may hold thousands of codes, and is judged once.
         let mut judged = (usize::MAX, false, Mention::Plain, None);
         for code in &passage.codes {
-            let commands = read_line(&code.text, &mut None);
+            let commands = read_line(&code.text, &mut ShellDirectory::new());
             // The path of a link is looked at with the links.
             let is_path = commands.is_empty()
                 && !code.text.contains(' ')
@@ -145,7 +145,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         }
         let has_prompts = code.lines().any(|line| line.trim_start().starts_with("$ "));
         let mention = if self.is_of_readers(code) { Mention::OfAnother } else { Mention::Plain };
-        let mut directory = None;
+        let mut directory = ShellDirectory::new();
         let mut start = block.content.start;
         let mut is_wrong = false;
         for line in code.split_inclusive('\n') {
@@ -170,7 +170,9 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             for command in read_line(shown, &mut directory) {
                 self.command(&command, command.directory.as_deref(), offset, mention);
             }
-            self.words(shown, offset, directory.as_deref());
+            if let Some(place) = directory.known() {
+                self.words(shown, offset, &place);
+            }
         }
     }
 
@@ -195,10 +197,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
     }
 
     /// Looks at the words of a command that look like files of the project.
-    fn words(&mut self, line: &str, offset: usize, directory: Option<&str>) {
-        if directory.is_some_and(|place| place.contains(['$', '<', '~', '*'])) {
-            return;
-        }
+    fn words(&mut self, line: &str, offset: usize, directory: &str) {
         let mut previous = "";
         for word in line.split([' ', '\t']) {
             let start = word.as_ptr().addr() - line.as_ptr().addr();
@@ -209,8 +208,10 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             let trimmed = word.trim_matches(['"', '\'', ';', ',']);
             let lead = word.len() - word.trim_start_matches(['"', '\'']).len();
             if !is_output && !trimmed.starts_with('-') {
-                let place =
-                    directory.map_or(trimmed.to_owned(), |place| format!("{place}/{trimmed}"));
+                let place = match directory {
+                    "" => trimmed.to_owned(),
+                    directory => format!("{directory}/{trimmed}"),
+                };
                 let start = offset + start + lead;
                 let span = self.span(start, start + trimmed.len());
                 // Only history tells a file of the project from any other.
@@ -309,7 +310,14 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
                 let from_here = cleaned_below(&Path::new(&self.directory).join(place));
                 let from_top = cleaned_below(Path::new(place));
                 let exists = |path: &Path| {
-                    self.check.manifests.files.directories.binary_search(&slashed(path)).is_ok()
+                    path.as_os_str().is_empty()
+                        || self
+                            .check
+                            .manifests
+                            .files
+                            .directories
+                            .binary_search(&slashed(path))
+                            .is_ok()
                 };
                 match (from_here.filter(|path| exists(path)), from_top.filter(|path| exists(path)))
                 {

@@ -1,10 +1,9 @@
 //! Command lines, and the names in them.
 
-use super::commands::{CommandTarget, read_line};
+use super::commands::{CommandTarget, ShellDirectory, read_line};
 
 fn names(line: &str) -> Vec<String> {
-    let mut directory = None;
-    read_line(line, &mut directory)
+    read_line(line, &mut ShellDirectory::new())
         .into_iter()
         .map(|found| {
             assert!(line.get(found.span.range()).is_some());
@@ -40,6 +39,12 @@ fn commands_name_targets() {
         ("bash scripts/a.sh", &["scripts/a.sh"]),
         ("deno task build", &["Deno build"]),
         ("nox -s lint", &["Nox lint"]),
+        ("make a > b c", &["Make a", "Make c"]),
+        ("cd web && npm run a && cd .. && npm run b", &["web: Package a", "Package b"]),
+        ("(cd web; npm run a); npm run b", &["web: Package a", "Package b"]),
+        ("if make a; then timeout 5 make b; fi", &["Make a", "Make b"]),
+        ("bash -c 'cd web && make a'", &["web: Make a"]),
+        ("echo \"$(make a)\"", &["Make a"]),
     ] {
         assert_eq!(names(line), expected, "{line}");
     }
@@ -70,6 +75,12 @@ fn unclear_commands_name_nothing() {
         "just --list",
         "just a::b",
         "task --list",
+        "cd <directory> && make x",
+        "cd $DIR && make x",
+        "cd && make x",
+        "npx task x",
+        "xargs make",
+        "make x' y",
     ] {
         assert_eq!(names(line), [""; 0], "{line}");
     }
@@ -104,7 +115,7 @@ fn any_line_is_read() {
         for _ in 0..bytes.int_in_range(0..=16)? {
             line.push_str(bytes.choose(&WORDS)?);
         }
-        for found in read_line(&line, &mut None) {
+        for found in read_line(&line, &mut ShellDirectory::new()) {
             assert!(line.get(found.span.range()).is_some(), "{line:?}");
         }
         Ok(())

@@ -1,115 +1,79 @@
 //! Finds the files that a shell command reads and writes, as far as its text shows.
 //!
-//! This is a reader, not a shell. Everything that it does not understand (variables, substitutions, patterns,
-//! unknown programs) is ignored, because a wrong path would deliver wrong guidance. [`words`] splits a line
-//! into commands, [`programs`] knows the effect of a program on its operands, [`diff`] and [`python`] read what a program
-//! is given as its input.
+//! Everything that is not certain (variables, substitutions, patterns, unknown programs) is ignored, because a wrong
+//! path would deliver wrong guidance. [`brief_syntax::shell`] reads the line, [`programs`] knows the effect of a program
+//! on its operands, [`diff`] and [`python`] read what a program is given as its input.
 
 mod diff;
 mod programs;
 mod python;
-mod words;
 
 use std::path::{Path, PathBuf};
 
+use brief_dialects::Action;
+use brief_syntax::shell::{Invocation, RedirectKind, SimpleCommand, parse_commands};
+
 use super::{ToolEffect, Touch};
-use words::{LinePart, ShellCommand, ShellWord};
 
 /// The limit for the touches of one command line; more is a listing, not work on a file.
 const MOST_TOUCHES: usize = 8;
 
-/// The limit for nested command lines (`bash -c '…'`).
-const MOST_NESTED: usize = 3;
-
 /// Returns the paths that a command line plainly reads and writes, in order, each path and action once.
 pub(super) fn touches(line: &str) -> Vec<Touch> {
-    let mut reader =
-        ShellReader { place: Some(PathBuf::new()), outer: Vec::new(), found: Vec::new() };
-    reader.read(line, MOST_NESTED);
-    reader.found
+    let mut found = Touches(Vec::new());
+    for command in parse_commands(line) {
+        found.add_command(&command);
+    }
+    found.0
 }
 
-struct ShellReader {
-    /// The current directory of the shell, relative to its start; `None` when it is uncertain.
-    place: Option<PathBuf>,
-    /// The directories of the shells around a group in parentheses.
-    outer: Vec<Option<PathBuf>>,
-    found: Vec<Touch>,
-}
+struct Touches(Vec<Touch>);
 
-impl ShellReader {
-    fn read(&mut self, line: &str, nested: usize) {
-        for step in words::split(line) {
-            match step {
-                LinePart::Open => self.outer.push(self.place.clone()),
-                // An unmatched parenthesis belongs to syntax that this reader does not know.
-                LinePart::Close => self.place = self.outer.pop().flatten(),
-                LinePart::Command(command) => self.run(&command, nested),
-            }
+impl Touches {
+    fn add_command(&mut self, command: &SimpleCommand) {
+        if let Some(run) = command.direct_invocation()
+            && let Some(program) = run.program()
+        {
+            self.add_program(program, &run, command);
         }
-    }
-
-    fn run(&mut self, command: &ShellCommand, nested: usize) {
-        let words = programs::without_prefixes(&command.words);
-        if let Some((ShellWord::Plain(program), operands)) = words.split_first() {
-            let program = program.rsplit('/').next().unwrap_or(program);
-            match program {
-                "cd" | "pushd" => self.change_directory(operands),
-                "popd" => self.place = None,
-                "bash" | "sh" | "zsh" | "dash" => {
-                    if let Some(line) = programs::inner_line(operands)
-                        && nested > 0
-                    {
-                        let (place, outer) = (self.place.clone(), std::mem::take(&mut self.outer));
-                        self.read(line, nested - 1);
-                        (self.place, self.outer) = (place, outer);
-                    }
+        for redirect in &command.redirects {
+            let effect = match redirect.kind {
+                RedirectKind::Read => ToolEffect::Does(Action::Read),
+                RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => {
+                    ToolEffect::Writes
                 }
-                _ => {
-                    let is_hidden = python::is_python(program);
-                    for (path, how) in programs::touches(program, operands, command) {
-                        self.touch(&path, how, is_hidden);
-                    }
-                }
-            }
-        }
-        for (effect, word) in &command.redirects {
-            if let ShellWord::Plain(path) = word {
-                self.touch(path, *effect, false);
+            };
+            if let Some(path) = redirect.target.literal() {
+                self.add(path, effect, command.directory.as_deref(), false);
             }
         }
     }
 
-    fn change_directory(&mut self, operands: &[ShellWord]) {
-        self.place = match operands {
-            [ShellWord::Plain(to)] if !to.starts_with('-') => match &self.place {
-                Some(place) => Some(place.join(to)),
-                None => Path::new(to).is_absolute().then(|| PathBuf::from(to)),
-            },
-            _ => None,
-        };
+    fn add_program(&mut self, program: &str, run: &Invocation<'_>, command: &SimpleCommand) {
+        let is_hidden = python::is_python(program);
+        for (path, how) in programs::touches(program, run.operands(), command) {
+            self.add(&path, how, run.directory.as_deref(), is_hidden);
+        }
     }
 
-    fn touch(&mut self, path: &str, how: ToolEffect, is_hidden: bool) {
+    fn add(&mut self, path: &str, how: ToolEffect, directory: Option<&Path>, is_hidden: bool) {
         if path.is_empty() || path == "-" || path.starts_with("/dev/") {
             return;
         }
-        let path = match &self.place {
-            Some(place) => place.join(path),
+        let path = match directory {
+            Some(directory) => directory.join(path),
             None if Path::new(path).is_absolute() => PathBuf::from(path),
             None => return,
         };
         let touch = Touch { is_hidden, ..Touch::new(path, how) };
-        if self.found.len() < MOST_TOUCHES && !self.found.contains(&touch) {
-            self.found.push(touch);
+        if self.0.len() < MOST_TOUCHES && !self.0.contains(&touch) {
+            self.0.push(touch);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use brief_dialects::Action;
-
     use super::*;
 
     /// Shows a touch as `r path`, `e path` or `w path`.
@@ -151,6 +115,14 @@ mod tests {
             ("if cat f; then head g; fi", &["r f", "r g"]),
             ("bash -lc 'cd src && cat b.py'; cat c", &["r src/b.py", "r c"]),
             ("timeout 5 cat f", &["r f"]),
+            ("timeout -k 1 5s nice -n 5 cat f", &["r f"]),
+            ("sudo -u x env -i A=1 cat f", &["r f"]),
+            ("env -C d cat f", &["r d/f"]),
+            ("bash <<'E'\ncat f\nE", &["r f"]),
+            ("x \"$(cat f)\"; for i in 1; do cat $i g; done", &["r f", "r g"]),
+            ("git commit -m \"$(cat <<'E'\nIt's > x\nE\n)\" && cat f", &["r f"]),
+            ("cat \"a\\$b\" c~ d@{1}", &["r a$b", "r c~"]),
+            ("case $x in a) cat f;; esac; (cd $x); cat g", &["r f", "r g"]),
         ] {
             assert_eq!(shown(line), expected, "{line}");
         }
@@ -309,6 +281,9 @@ mod tests {
             "python f.py",
             "mv -t d a",
             "xargs cat f",
+            "npx cat f",
+            "sudo -i cat f",
+            "command -v cat",
             "perl -e 'print 1' f",
             "grep x",
             "bash script.sh",

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use brief_syntax::shell;
 use brief_syntax::{Rule, Span, limits, rules};
 use brief_system::paths::cleaned;
 use brief_system::{FileKind, ReadError, System};
@@ -330,9 +331,7 @@ fn is_set_in(text: &str, name: &str) -> bool {
 /// Returns the reason why content does not run, and the advice.
 pub(super) fn not_allowed(reason: &NotRun, path: &Path) -> (&'static str, String) {
     let path = path.display().to_string();
-    let is_plain =
-        path.chars().all(|character| character.is_alphanumeric() || "/._-@:".contains(character));
-    let quoted = if is_plain { path } else { format!("'{}'", path.replace('\'', "'\\''")) };
+    let quoted = shell::quote(&path);
     match reason {
         NotRun::Denied => {
             ("you have denied its content", format!("`brief trust --remove {quoted}` forgets that"))

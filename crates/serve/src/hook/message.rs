@@ -16,6 +16,7 @@ use brief_engine::{
     estimate_tokens, native,
 };
 use brief_profiles::TextUnit;
+use brief_syntax::shell;
 use brief_syntax::text::{grouped, visible_line};
 
 use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
@@ -511,7 +512,7 @@ impl<'m> Message<'m> {
             Some(("", _)) => command.push('.'),
             Some((target, _)) if target.len() <= LONGEST_PATH => {
                 let target = visible_line(target);
-                command.push_str(&shell_quoted(&self.mark.kept_inside(&target)));
+                command.push_str(&shell::quote(&self.mark.kept_inside(&target)));
             }
             _ => command.push_str("PATH"),
         }
@@ -543,15 +544,6 @@ impl<'m> Message<'m> {
 
 /// The headings of an answer from `AGENTS.yaml` alone.
 const STRUCTURED: [&str; 2] = ["## Structured Context\n", "\n## Architectural Decisions\n"];
-
-fn shell_quoted(path: &str) -> String {
-    let plain = |character: char| character.is_alphanumeric() || "/._-".contains(character);
-    if path.chars().all(plain) {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', r"'\''"))
-    }
-}
 
 /// Returns the length of a text in JSON, in a unit.
 fn json_length(text: &str, unit: TextUnit) -> usize {

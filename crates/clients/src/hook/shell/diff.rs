@@ -4,9 +4,9 @@ use std::iter::Peekable;
 use std::str::Lines;
 
 use brief_dialects::Action;
+use brief_syntax::shell::ShellWord;
 
 use super::programs::read;
-use super::words::ShellWord;
 use crate::hook::ToolEffect;
 
 const EDIT: ToolEffect = ToolEffect::Does(Action::Edit);
@@ -24,7 +24,7 @@ pub(super) fn applied(words: &[ShellWord], input: Option<&str>) -> Vec<(String, 
     let is_plain = given.operands.iter().all(|operand| *operand == Some("-"));
     let looks = LOOKS.iter().any(|option| given.options.has('\0', option));
     let (false, true, Some(input)) = (looks, is_plain, input) else { return Vec::new() };
-    if words.iter().any(|word| word.text().is_none_or(|text| text.starts_with("--directory"))) {
+    if words.iter().any(|word| word.literal().is_none_or(|text| text.starts_with("--directory"))) {
         return Vec::new();
     }
     let strip = strip(words).unwrap_or(1);
@@ -37,7 +37,7 @@ pub(super) fn patched(words: &[ShellWord], input: Option<&str>) -> Vec<(String, 
     let is_elsewhere = ["directory", "input", "output", "dry-run"];
     let is_elsewhere = is_elsewhere.iter().any(|option| given.options.has('\0', option))
         || ['d', 'i', 'o'].iter().any(|letter| given.options.has(*letter, ""));
-    if is_elsewhere || words.iter().any(|word| word.text().is_none()) {
+    if is_elsewhere || words.iter().any(|word| word.literal().is_none()) {
         return Vec::new();
     }
     if let Some(file) = given.operands.first() {
@@ -50,7 +50,7 @@ pub(super) fn patched(words: &[ShellWord], input: Option<&str>) -> Vec<(String, 
 
 /// Returns the number of directories that are cut off, if an option gives it.
 fn strip(words: &[ShellWord]) -> Option<usize> {
-    let mut words = words.iter().filter_map(ShellWord::text);
+    let mut words = words.iter().filter_map(ShellWord::literal);
     while let Some(word) = words.next() {
         let number = match word {
             "-p" | "--strip" => words.next(),

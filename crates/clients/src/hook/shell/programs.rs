@@ -1,12 +1,12 @@
 //! The effects of programs on their operands.
 
 use brief_dialects::Action;
+use brief_syntax::shell::{ShellWord, SimpleCommand};
 
-use super::words::{ShellCommand, ShellWord};
 use super::{diff, python};
 use crate::hook::ToolEffect;
 
-pub(super) const READ: ToolEffect = ToolEffect::Does(Action::Read);
+const READ: ToolEffect = ToolEffect::Does(Action::Read);
 const EDIT: ToolEffect = ToolEffect::Does(Action::Edit);
 
 /// The effect of a program on its operands.
@@ -94,52 +94,13 @@ const PROGRAMS: &[KnownProgram] = &[
     (&["mv"], OperandUse::Copies { source: EDIT }, "S", &["suffix"]),
 ];
 
-/// Words before a command that do not change its effect.
-const PREFIXES: [&str; 17] = [
-    "sudo", "command", "builtin", "nohup", "time", "exec", "env", "nice", "if", "then", "else",
-    "elif", "while", "until", "do", "!", "{",
-];
-
-/// Skips assignments and words that only run another command.
-pub(super) fn without_prefixes(mut words: &[ShellWord]) -> &[ShellWord] {
-    while let Some((first, rest)) = words.split_first() {
-        let Some(first) = first.text() else {
-            // This is `{` alone; any other unclear word is an unknown program.
-            return words;
-        };
-        words = match first {
-            "timeout" => rest.get(1..).unwrap_or_default(),
-            _ if PREFIXES.contains(&first) || is_assignment(first) => rest,
-            _ => return words,
-        };
-    }
-    words
-}
-
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        !name.is_empty() && name.bytes().all(is_name)
-    })
-}
-
-/// Returns the command line after a shell's `-c`.
-pub(super) fn inner_line(operands: &[ShellWord]) -> Option<&str> {
-    let position = operands.iter().position(|word| {
-        word.text().is_some_and(|text| {
-            text.starts_with('-') && !text.starts_with("--") && text.ends_with('c')
-        })
-    })?;
-    operands.get(position + 1)?.text()
-}
-
 /// Returns the paths that a program plainly touches.
 pub(super) fn touches(
     name: &str,
     words: &[ShellWord],
-    command: &ShellCommand,
+    command: &SimpleCommand,
 ) -> Vec<(String, ToolEffect)> {
-    let input = command.input.as_deref();
+    let input = input_of(command);
     match name {
         "git" => return git(words, command),
         "patch" => return diff::patched(words, input),
@@ -172,7 +133,7 @@ pub(super) fn touches(
             let operands = operands.get(usize::from(!has_pattern)..).unwrap_or_default();
             let is_recursive =
                 is_recursive || has('r', "recursive") || has('R', "dereference-recursive");
-            if operands.is_empty() && is_recursive && !command.is_piped_into {
+            if operands.is_empty() && is_recursive && !command.is_piped_into() {
                 here()
             } else {
                 all(operands, READ)
@@ -187,6 +148,11 @@ pub(super) fn touches(
         }
         OperandUse::Copies { source } => copies(&operands, source),
     }
+}
+
+/// Returns the text that a command gets as its input.
+fn input_of(command: &SimpleCommand) -> Option<&str> {
+    command.input.as_ref().map(|input| input.text.as_str())
 }
 
 /// Returns the touches of a copy or a move: the last operand is the target, or the directory of the targets.
@@ -207,11 +173,12 @@ fn copies(operands: &[Option<&str>], source: ToolEffect) -> Vec<(String, ToolEff
     found
 }
 
-fn git(words: &[ShellWord], command: &ShellCommand) -> Vec<(String, ToolEffect)> {
-    let Some((ShellWord::Plain(name), rest)) = words.split_first() else { return Vec::new() };
-    match name.as_str() {
+fn git(words: &[ShellWord], command: &SimpleCommand) -> Vec<(String, ToolEffect)> {
+    let Some((first, rest)) = words.split_first() else { return Vec::new() };
+    let Some(name) = first.literal() else { return Vec::new() };
+    match name {
         "mv" | "rm" => touches(name, rest, command),
-        "apply" => diff::applied(rest, command.input.as_deref()),
+        "apply" => diff::applied(rest, input_of(command)),
         _ => Vec::new(),
     }
 }
@@ -220,13 +187,13 @@ fn git(words: &[ShellWord], command: &ShellCommand) -> Vec<(String, ToolEffect)>
 fn find(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
     let starts: Vec<_> = words
         .iter()
-        .skip_while(|word| matches!(word.text(), Some("-H" | "-L" | "-P")))
-        .take_while(|word| word.text().is_none_or(|text| !text.starts_with(['-', '!'])))
+        .skip_while(|word| matches!(word.literal(), Some("-H" | "-L" | "-P")))
+        .take_while(|word| word.literal().is_none_or(|text| !text.starts_with(['-', '!'])))
         .collect();
     if starts.is_empty() {
         return vec![(".".to_owned(), READ)];
     }
-    starts.into_iter().filter_map(|word| Some((word.text()?.to_owned(), READ))).collect()
+    starts.into_iter().filter_map(|word| Some((word.literal()?.to_owned(), READ))).collect()
 }
 
 /// Returns the touches of `perl -i`, which edits its operands; any other script may do anything.
@@ -270,13 +237,11 @@ pub(super) fn read<'w>(words: &'w [ShellWord], letters: &str, long: &[&str]) -> 
     let mut words = words.iter();
     let mut have_ended = false;
     while let Some(word) = words.next() {
-        let text = match word {
-            ShellWord::Plain(text) => text.as_str(),
-            ShellWord::Unclear { is_option: true } if !have_ended => continue,
-            ShellWord::Unclear { .. } => {
+        let Some(text) = word.literal() else {
+            if have_ended || !word.text.starts_with('-') {
                 read.operands.push(None);
-                continue;
             }
+            continue;
         };
         if have_ended || !text.starts_with('-') || text == "-" {
             read.operands.push(Some(text));

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use brief_dialects::Action;
+use brief_syntax::shell::ShellWord;
 
-use super::words::ShellWord;
 use crate::hook::ToolEffect;
 
 const READ: ToolEffect = ToolEffect::Does(Action::Read);
@@ -22,9 +22,9 @@ pub(super) fn is_python(name: &str) -> bool {
 pub(super) fn touches(words: &[ShellWord], input: Option<&str>) -> Vec<(String, ToolEffect)> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        match word.text() {
+        match word.literal() {
             Some("-c") => {
-                return words.next().and_then(ShellWord::text).map_or_else(Vec::new, opened);
+                return words.next().and_then(ShellWord::literal).map_or_else(Vec::new, opened);
             }
             Some("-") => break,
             // An option without a value; any other word is a file with a program.
