@@ -15,11 +15,14 @@ use brief_system::{Permission, System, resolve_existing};
 
 use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::item::{self, ItemFiles};
-use crate::outputs::plan::{Advice, Chosen, ConflictPolicy, ItemToWrite, Plan};
+use crate::outputs::plan::{
+    Advice, Chosen, ConflictPolicy, ItemToWrite, Plan, PlanReport, PlanStart,
+};
 use crate::outputs::record::{self, OutputRecord};
 use crate::outputs::stage::{
     self, CommitError, Disks, PermissionSource, Planned, RecoverError, Stage, WriteRoot,
 };
+use crate::outputs::transaction::transact;
 use crate::outputs::{Change, ChangeKind, Durability, errors};
 
 /// The record of what was built.
@@ -255,40 +258,33 @@ impl Work<'_> {
             })?;
         }
         let before = self.record(disks)?;
-        let begin = || Stage::begin(&disks.own, Durability::Lasting).map_err(failed);
-        let stage = is_write.then(begin).transpose()?;
         let edited = match self.request.edited {
             Edited::Keep => Chosen::None,
             Edited::Overwrite => Chosen::All,
         };
         let policy = ConflictPolicy { edited, advice: ADVICE, ..ConflictPolicy::default() };
-        let after = OutputRecord::new(self.way_to_root());
-        let mut plan = Plan::new(vec![&before], &policy, self.out, after, stage);
-        let planned = self.plan(registry, &mut plan, disks);
-        if let Some(mut stage) = plan.stage.take() {
-            if let Err(error) = planned {
-                // The first error is the one to report.
-                let _ = stage.abandon(&disks.own);
-                return Err(failed(error));
-            }
-            let text = plan.after.to_bytes().map_err(failed)?;
-            if plan.after != before {
-                let permission = Permission::Data;
-                let before = match disks.own.look(RECORD) {
-                    DiskState::File(found) => Some(found.sha256),
-                    _ => None,
-                };
-                let (at, mode) = (WriteRoot::Own, PermissionSource::Own);
-                let file = Planned { at, path: RECORD, mode, permission, before };
-                stage.put_bytes(file, &text).map_err(failed)?;
-            }
-            stage.commit(self.system, disks).map_err(|error| match error {
-                CommitError::Nothing(error) | CommitError::Half(error) => failed(error),
-            })?;
-        } else {
-            planned.map_err(failed)?;
+        let start = PlanStart {
+            records: vec![&before],
+            policy: &policy,
+            out: self.out,
+            after: OutputRecord::new(self.way_to_root()),
+            compares: false,
+        };
+        let planned = transact(
+            self.system,
+            disks,
+            is_write.then_some(Durability::Lasting),
+            |stage, disks| {
+                let mut plan = Plan::new(start, stage);
+                self.plan(registry, &mut plan, disks)?;
+                Ok::<_, CommitError>(plan.finish())
+            },
+            |planned, stage, disks| Ok(stage_record(&before, &planned.record, stage, disks)?),
+        );
+        match planned {
+            Ok(planned) => Ok(self.report(registry, planned)),
+            Err(CommitError::Nothing(error) | CommitError::Half(error)) => Err(failed(error)),
         }
-        Ok(self.report(registry, plan))
     }
 
     /// Returns the path from the outputs to the registry, for the record.
@@ -322,16 +318,16 @@ impl Work<'_> {
         let context = self.compiler.fingerprint();
         for item in &registry.items {
             let key = item.id().full_name();
-            plan.diagnostics.extend(errors(item.diagnostics()).cloned());
+            let problems = errors(item.diagnostics()).cloned();
             if !item.is_valid() {
-                plan.fail(&key);
+                plan.refuse(&key, problems);
                 continue;
             }
+            plan.report(problems);
             let item_files = match ItemFiles::read(self.system, self.root, item) {
                 Ok(item_files) => item_files,
                 Err(problem) => {
-                    plan.diagnostics.push(*problem);
-                    plan.fail(&key);
+                    plan.refuse(&key, [*problem]);
                     continue;
                 }
             };
@@ -345,27 +341,42 @@ impl Work<'_> {
             }
         }
         // An unreadable file may be an item, whose outputs would look stale.
-        let before = plan.diagnostics.len();
-        plan.diagnostics.extend(errors(&registry.diagnostics).cloned());
-        if plan.diagnostics.len() == before {
-            return plan.remove_stale(&mut disks.outputs, &disks.own);
+        if plan.report(errors(&registry.diagnostics).cloned()) {
+            plan.leave_all();
+            return Ok(());
         }
-        plan.leave_all();
-        Ok(())
+        plan.remove_stale(&mut disks.outputs, &disks.own)
     }
 
-    fn report(&self, registry: &Registry, plan: Plan<'_>) -> BuildOutcome {
-        let mut changes = plan.changes;
-        changes.sort_unstable();
+    fn report(&self, registry: &Registry, plan: PlanReport) -> BuildOutcome {
         BuildOutcome {
             registry: self.root.path().to_owned(),
             out: self.out.to_owned(),
             items: registry.items.len(),
             failed: plan.failed,
-            changes,
+            changes: plan.changes,
             unchanged: plan.unchanged,
             kept: plan.kept,
             diagnostics: plan.diagnostics,
         }
     }
+}
+
+/// Stages the record of a build, if it has changed.
+fn stage_record(
+    before: &OutputRecord,
+    after: &OutputRecord,
+    stage: &mut Stage,
+    disks: &mut Disks<'_>,
+) -> io::Result<()> {
+    if after == before {
+        return Ok(());
+    }
+    let found = match disks.own.look(RECORD) {
+        DiskState::File(found) => Some(found.sha256),
+        _ => None,
+    };
+    let (at, mode, permission) = (WriteRoot::Own, PermissionSource::Own, Permission::Data);
+    let file = Planned { at, path: RECORD, mode, permission, before: found };
+    stage.put_bytes(file, &after.to_bytes()?)
 }

@@ -19,7 +19,8 @@ use crate::manifest::ManifestEdit;
 use crate::outputs::Durability;
 use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::record::is_plain_path;
-use crate::outputs::stage::{CommitError, Disks, PermissionSource, Planned, Stage, WriteRoot};
+use crate::outputs::stage::{Disks, PermissionSource, Planned, Stage, WriteRoot};
+use crate::outputs::transaction::transact;
 
 /// A file that is to be new.
 #[derive(Debug, Clone, Copy)]
@@ -96,19 +97,20 @@ pub fn create(
     ignore_own(&own).map_err(failed(&project.own))?;
     let mut disks = open_disks(system, project, own)?;
     finish_in(system, project, &mut disks)?;
-    let mut stage =
-        Stage::begin(&disks.own, Durability::Lasting).map_err(InstallError::NotWritten)?;
-    let outcome = stage_new(&mut stage, files, &mut disks).map_err(InstallError::NotWritten);
-    let outcome = outcome.and_then(|()| stage_edits(&mut stage, project, edits, &mut disks));
-    if let Err(error) = outcome {
-        // The first error is the one to report.
-        let _ = stage.abandon(&disks.own);
-        return Err(error);
-    }
-    stage.commit(system, &mut disks).map_err(|error| match error {
-        CommitError::Nothing(error) => InstallError::NotWritten(error),
-        CommitError::Half(error) => InstallError::HalfWritten(error),
-    })
+    transact(
+        system,
+        &mut disks,
+        Some(Durability::Lasting),
+        |_, disks| edited_manifest(project, edits, disks),
+        |manifest: &Option<String>, stage, disks| {
+            stage_new(stage, files, disks).map_err(InstallError::NotWritten)?;
+            let Some(text) = manifest else { return Ok(()) };
+            let name = brief_dialects::portable::config::FILE_NAME;
+            put(stage, &mut disks.config, WriteRoot::Config, name, text.as_bytes())
+                .map_err(InstallError::NotWritten)
+        },
+    )?;
+    Ok(())
 }
 
 /// Stages new files. One that is taken is an error.
@@ -134,24 +136,18 @@ pub(super) fn stage_new(
     Ok(())
 }
 
-/// Stages the edited manifest.
-fn stage_edits(
-    stage: &mut Stage,
+/// Returns the manifest with edits; `None` if they change nothing.
+fn edited_manifest(
     project: &ProjectPaths,
     edits: &[ManifestEdit],
     disks: &mut Disks<'_>,
-) -> Result<(), InstallError> {
+) -> Result<Option<String>, InstallError> {
     if edits.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let path = project.manifest();
     let before = text(&mut disks.config, &path)?.unwrap_or_default();
     let after = ManifestEdit::apply(&before, edits)
         .map_err(|error| InstallError::Edit { path: path.clone(), error })?;
-    if after == before {
-        return Ok(());
-    }
-    let name = brief_dialects::portable::config::FILE_NAME;
-    put(stage, &mut disks.config, WriteRoot::Config, name, after.as_bytes())
-        .map_err(InstallError::NotWritten)
+    Ok((after != before).then_some(after))
 }

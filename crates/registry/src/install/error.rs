@@ -12,6 +12,7 @@ use brief_system::words;
 use crate::error::FetchError;
 use crate::lock::LockError;
 use crate::manifest::EditError;
+use crate::outputs::stage::CommitError;
 use crate::sigstore::TrustRootError;
 use crate::source::SourceError;
 
@@ -285,6 +286,15 @@ impl Unresolved {
             Unresolved::Client { known, .. } => {
                 Some(format!("known clients: {}", known.join(", ")))
             }
+        }
+    }
+}
+
+impl From<CommitError> for InstallError {
+    fn from(error: CommitError) -> InstallError {
+        match error {
+            CommitError::Nothing(error) => InstallError::NotWritten(error),
+            CommitError::Half(error) => InstallError::HalfWritten(error),
         }
     }
 }

@@ -18,6 +18,7 @@ mod finish;
 mod frozen;
 mod gate;
 mod inventory;
+mod items;
 mod listing;
 mod newest;
 mod open;
@@ -40,7 +41,6 @@ use brief_syntax::{Diagnostic, Severity, Source};
 
 use crate::cache::Network;
 use crate::manifest::{ManifestEdit, ManifestPlace};
-use crate::outputs::record;
 use crate::outputs::{Change, ChangeKind, Difference, Durability, errors};
 
 pub use crate::latest::is_version;
@@ -194,8 +194,6 @@ pub struct InstallReport {
     pub diagnostics: Vec<Diagnostic>,
     /// Remarks for the user.
     pub notes: Vec<String>,
-    /// The new record of this machine.
-    record: Option<record::OutputRecord>,
 }
 
 impl InstallReport {

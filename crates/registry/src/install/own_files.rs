@@ -8,32 +8,36 @@ use brief_syntax::Source;
 use brief_system::Permission;
 use brief_system::hash::sha256;
 
-use super::InstallReport;
 use super::run::RECORD;
 use super::state::ProjectState;
 use crate::lock::FILE_NAME as LOCK_NAME;
 use crate::outputs::ChangeKind;
 use crate::outputs::disk::{Disk, DiskState};
+use crate::outputs::record::OutputRecord;
 use crate::outputs::stage::{CLIENTS, Disks, PermissionSource, Planned, Stage, WriteRoot};
+
+/// The files of our own that a run changes.
+pub(super) struct OwnFiles<'f> {
+    pub(super) record: &'f OutputRecord,
+    pub(super) lock: Option<ChangeKind>,
+    pub(super) lock_text: &'f str,
+    pub(super) manifest: Option<ChangeKind>,
+}
 
 /// Stages our own files: the record, the lock, the manifest.
 pub(super) fn stage_own(
     old: &ProjectState,
-    lock_text: &str,
-    report: &InstallReport,
+    own: &OwnFiles<'_>,
     stage: &mut Stage,
     disks: &mut Disks<'_>,
 ) -> io::Result<()> {
-    if let Some(record) =
-        report.record.as_ref().filter(|record| old.record.as_ref() != Some(*record))
-    {
-        let text = record.to_bytes()?;
-        put(stage, &mut disks.own, WriteRoot::Own, RECORD, &text)?;
+    if old.record.as_ref() != Some(own.record) {
+        put(stage, &mut disks.own, WriteRoot::Own, RECORD, &own.record.to_bytes()?)?;
     }
     let name = brief_dialects::portable::config::FILE_NAME;
     for (name, kind, before, after) in [
-        (LOCK_NAME, report.lock, &old.lock_before, lock_text),
-        (name, report.manifest, &old.manifest_before, old.manifest_text.as_str()),
+        (LOCK_NAME, own.lock, &old.lock_before, own.lock_text),
+        (name, own.manifest, &old.manifest_before, old.manifest_text.as_str()),
     ] {
         match (kind, before) {
             (None, _) => {}

@@ -1,39 +1,34 @@
 //! One run: selects the wanted items, plans their files, stages them and puts them in place.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-use brief_dialects::installed::has_own_copy;
-use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::Compiler;
-use brief_safety::capability;
 use brief_safety::policy::Policy;
 use brief_syntax::limits;
 use brief_system::{Permission, ReadError, System};
 
 use super::create::stage_new;
-use super::dependencies::PackageSelector;
 use super::finish::{failed, finish_in, lock, open_disks, open_own};
 use super::open::{OpenedSource, Opener, name_places};
-use super::own_files::{client_file, stage_clients, stage_own};
-use super::select::{Selected, Selection, select};
+use super::own_files::{OwnFiles, client_file, stage_clients, stage_own};
+use super::select::{Selection, select};
 use super::state::{ProjectState, needs_manifest};
 use super::{
     Extent, InstallError, InstallMode, InstallReport, InstallRequest, Locking, ProjectPaths,
-    SourceReport, Unresolved, dependencies, derived, frozen, gate, shared,
+    SourceReport, Unresolved, dependencies, frozen, gate,
 };
 use crate::cache::Event;
-use crate::lock::{Lock, LockedItem, LockedSource};
+use crate::lock::Lock;
 use crate::manifest::ManifestEdit;
 use crate::outputs::backup;
 use crate::outputs::disk::Disk;
-use crate::outputs::item::{self, ItemFiles};
-use crate::outputs::plan::{Advice, Backup, Chosen, ConflictPolicy, ItemToWrite, Plan};
+use crate::outputs::plan::{Advice, Backup, Chosen, ConflictPolicy, Plan, PlanReport, PlanStart};
 use crate::outputs::record::OutputRecord;
-use crate::outputs::stage::{self, CommitError, Disks, Stage};
-use crate::outputs::{Change, ChangeKind, errors};
+use crate::outputs::stage::{self, Disks, Stage};
+use crate::outputs::transaction::transact;
+use crate::outputs::{Change, ChangeKind};
 
 /// The record of the files that this machine has written.
 pub(super) const RECORD: &str = "installed.json";
@@ -104,10 +99,26 @@ pub(super) fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
     }
 }
 
+/// What a run is to bring about.
+pub(super) struct WantedState<'w> {
+    pub(super) old: &'w ProjectState,
+    pub(super) sources: &'w [OpenedSource<'w>],
+    /// The clients of each source.
+    pub(super) clients: &'w [Vec<String>],
+    pub(super) selection: Selection,
+}
+
+/// The outcome of the first step.
+struct PlannedRun {
+    plan: PlanReport,
+    lock: Lock,
+    lock_text: String,
+}
+
 /// The inputs of all steps.
 pub(super) struct Run<'r> {
     pub(super) system: &'r dyn System,
-    compiler: &'r dyn Compiler,
+    pub(super) compiler: &'r dyn Compiler,
     pub(super) project: &'r ProjectPaths,
     pub(super) request: &'r InstallRequest<'r>,
     pub(super) observer: &'r dyn Fn(Event<'_>),
@@ -129,75 +140,87 @@ impl Run<'_> {
         let sources = self.open_all(old)?;
         let clients = self.clients_of(&sources)?;
         let selection = select(&sources).map_err(InstallError::Unresolved)?;
-        let mut required = self.policy.required();
-        if let Some((item, decision)) =
-            required.find(|(item, _)| !selection.items.keys().any(|id| id.is_required_by(item)))
-        {
-            return Err(InstallError::Required { item: item.clone(), decision });
-        }
-        let is_write = request.mode == InstallMode::Write;
-        let policy = ConflictPolicy {
-            edited: Chosen::Paths(request.force.clone()),
-            foreign: Chosen::Paths(request.adopt.clone()),
-            backup: Backup::Copy,
-            advice: ADVICE,
-        };
-        let stage = if is_write { Some(self.begin(disks)?) } else { None };
-        // The record comes first: it knows better than the lock which files were edited by hand.
-        let records = old.record.iter().chain([&old.witness]).collect();
-        let after = OutputRecord::new(String::new());
-        let mut plan = Plan::new(records, &policy, &self.project.outputs, after, stage);
-        plan.differences = (request.mode == InstallMode::Diff).then(Vec::new);
-        let outcome = self.plan_all(old, &sources, &clients, &selection, &mut plan, disks);
-        let lock = match outcome {
-            Ok(lock) => lock,
-            Err(error) => {
-                if let Some(stage) = plan.stage.take() {
-                    // The first error is the one to report.
-                    let _ = stage.abandon(&disks.own);
-                }
-                return Err(error);
-            }
-        };
-        for source in sources.iter().filter(|source| source.commit.is_some()) {
-            name_places(&source.wanted.name, source.root.path(), &mut plan.diagnostics);
-        }
-        let lock_text = lock.to_text();
-        self.tell(old, &sources, &selection, (&lock, &lock_text), &mut report);
-        let stage = plan.stage.take();
+        self.check_required(&selection)?;
+        let wanted = WantedState { old, sources: &sources, clients: &clients, selection };
+        let durability = (request.mode == InstallMode::Write).then_some(request.durability);
+        let planned = transact(
+            self.system,
+            disks,
+            durability,
+            |stage, disks| self.plan(&wanted, stage, disks),
+            |planned, stage, disks| self.stage(old, planned, stage, disks),
+        )?;
+        let PlannedRun { plan, lock, lock_text } = planned;
+        self.tell(&wanted, (&lock, &lock_text), &mut report);
         self.take_from(plan, &mut report);
-        report.changes.extend(request.new_clients.iter().filter_map(|client| {
-            let path = client_file(client)?;
-            Some(Change { path, kind: ChangeKind::Created })
-        }));
-        if let Some(mut stage) = stage {
-            stage.note_asked(request.edits.iter().filter_map(ManifestEdit::removed).collect());
-            let outcome = stage_own(old, &lock_text, &report, &mut stage, disks)
-                .and_then(|()| stage_clients(request.new_clients, &mut stage, disks));
-            if let Err(error) = outcome {
-                let _ = stage.abandon(&disks.own);
-                return Err(InstallError::NotWritten(error));
-            }
-            stage.commit(self.system, disks).map_err(|error| match error {
-                CommitError::Nothing(error) => InstallError::NotWritten(error),
-                CommitError::Half(error) => InstallError::HalfWritten(error),
-            })?;
-        }
-        report.record = None;
         Ok(report)
     }
 
-    /// Begins the stage, with the new files of a source.
-    fn begin(&self, disks: &mut Disks<'_>) -> Result<Stage, InstallError> {
-        let mut stage =
-            Stage::begin(&disks.own, self.request.durability).map_err(InstallError::NotWritten)?;
-        let files = self.request.new.map_or(&[][..], |new| new.files);
-        if let Err(error) = stage_new(&mut stage, files, disks) {
-            // The first error is the one to report.
-            let _ = stage.abandon(&disks.own);
-            return Err(InstallError::NotWritten(error));
+    /// Checks that the items which a policy requires are selected.
+    fn check_required(&self, selection: &Selection) -> Result<(), InstallError> {
+        let mut required = self.policy.required();
+        let missing =
+            required.find(|(item, _)| !selection.items.keys().any(|id| id.is_required_by(item)));
+        match missing {
+            Some((item, decision)) => Err(InstallError::Required { item: item.clone(), decision }),
+            None => Ok(()),
         }
-        Ok(stage)
+    }
+
+    /// The first step: plans all files, and resolves the new lock.
+    fn plan(
+        &self,
+        wanted: &WantedState<'_>,
+        mut stage: Option<&mut Stage>,
+        disks: &mut Disks<'_>,
+    ) -> Result<PlannedRun, InstallError> {
+        if let (Some(stage), Some(new)) = (&mut stage, self.request.new) {
+            stage_new(stage, new.files, disks).map_err(InstallError::NotWritten)?;
+        }
+        let policy = ConflictPolicy {
+            edited: Chosen::Paths(self.request.force.clone()),
+            foreign: Chosen::Paths(self.request.adopt.clone()),
+            backup: Backup::Copy,
+            advice: ADVICE,
+        };
+        let old = wanted.old;
+        let start = PlanStart {
+            // The record comes first: it knows better than the lock which files were edited by hand.
+            records: old.record.iter().chain([&old.witness]).collect(),
+            policy: &policy,
+            out: &self.project.outputs,
+            after: OutputRecord::new(String::new()),
+            compares: self.request.mode == InstallMode::Diff,
+        };
+        let mut plan = Plan::new(start, stage);
+        let lock = self.plan_all(wanted, &mut plan, disks)?;
+        let mut plan = plan.finish();
+        for source in wanted.sources.iter().filter(|source| source.commit.is_some()) {
+            name_places(&source.wanted.name, source.root.path(), &mut plan.diagnostics);
+        }
+        let lock_text = lock.to_text();
+        Ok(PlannedRun { plan, lock, lock_text })
+    }
+
+    /// The second step: stages the files that describe the outputs.
+    fn stage(
+        &self,
+        old: &ProjectState,
+        planned: &PlannedRun,
+        stage: &mut Stage,
+        disks: &mut Disks<'_>,
+    ) -> Result<(), InstallError> {
+        stage.note_asked(self.request.edits.iter().filter_map(ManifestEdit::removed).collect());
+        let PlannedRun { plan, lock, lock_text } = planned;
+        let own = OwnFiles {
+            record: &plan.record,
+            lock: self.lock_change(old, lock, lock_text),
+            lock_text,
+            manifest: self.manifest_change(old),
+        };
+        stage_own(old, &own, stage, disks)
+            .and_then(|()| stage_clients(self.request.new_clients, stage, disks))
+            .map_err(InstallError::NotWritten)
     }
 
     /// Returns the system through which sources are read.
@@ -231,219 +254,15 @@ impl Run<'_> {
         if problems.is_empty() { Ok(all) } else { Err(InstallError::Unresolved(problems)) }
     }
 
-    /// Plans all items, and returns the new lock.
-    fn plan_all(
-        &self,
-        old: &ProjectState,
-        sources: &[OpenedSource<'_>],
-        clients: &[Vec<String>],
-        selection: &Selection,
-        plan: &mut Plan<'_>,
-        disks: &mut Disks<'_>,
-    ) -> Result<Lock, InstallError> {
-        let mut lock = Lock::default();
-        let packages = PackageSelector { run: self, old };
-        lock.dependencies = packages.choose(&mut plan.diagnostics);
-        for (number, source) in sources.iter().enumerate() {
-            let bundles = selection.bundles.iter().filter(|(place, _)| *place == number);
-            let bundles = bundles.map(|(_, name)| {
-                let version = source.registry.bundle(name).and_then(|bundle| bundle.version());
-                (name.clone(), version.map(str::to_owned))
-            });
-            let place = source.wanted.place.clone();
-            let locked = LockedSource {
-                place,
-                commit: source.commit.clone(),
-                signer: source.pinned.signer.clone(),
-                created: source.pinned.created.clone(),
-                bundles: bundles.collect(),
-            };
-            lock.sources.insert(source.wanted.name.clone(), locked);
-        }
-        let of = selection.items.len();
-        for (number, (id, selected)) in selection.items.iter().enumerate() {
-            (self.observer)(Event::Item { number: number + 1, of });
-            let source = &sources[selected.source];
-            let Some(item) = source.registry.item(id) else { continue };
-            let clients = &clients[selected.source];
-            let locked = self.plan_item(old, source, item, selected, clients, plan, disks)?;
-            lock.items.extend(locked.map(|locked| (id.clone(), locked)));
-        }
-        for (number, id) in &selection.refused {
-            let source = &sources[*number];
-            if let Some(item) = source.registry.item(id) {
-                plan.diagnostics.extend(errors(item.diagnostics()).cloned());
-            }
-            plan.fail(&id.full_name());
-            lock.items.extend(old.lock.items.get(id).map(|known| (id.clone(), known.clone())));
-        }
-        let is_read = report_unread(sources, plan);
-        if is_read {
-            plan.remove_stale(&mut disks.outputs, &disks.own).map_err(InstallError::NotWritten)?;
-        } else {
-            plan.leave_all();
-            for (id, known) in &old.lock.items {
-                if plan.after.items.contains_key(&id.full_name()) {
-                    lock.items.entry(id.clone()).or_insert_with(|| known.clone());
-                }
-            }
-            // An item whose source is gone cannot stay.
-            lock.items.retain(|_, item| lock.sources.contains_key(&item.source));
-        }
-        for (id, item) in &mut lock.items {
-            if let Some(files) = plan.made.get(&id.full_name()) {
-                item.files.clone_from(files);
-            }
-            // If every client has its own copy, the paths are enough.
-            let paths: Vec<&str> = item.files.keys().map(String::as_str).collect();
-            let has_copy = |client: &String| has_own_copy(id, client, &paths);
-            if item.clients.iter().all(has_copy) {
-                item.clients.clear();
-            }
-        }
-        // Servers are for all clients of the project, even those without items.
-        let all = clients.iter().flatten().chain(self.request.clients);
-        let all: BTreeSet<&str> = all.map(String::as_str).collect();
-        let all: Vec<&str> =
-            self.compiler.clients().into_iter().filter(|name| all.contains(name)).collect();
-        let records = (old.record.as_ref(), &old.witness);
-        lock.shared = shared::plan(self.compiler, records, &all, plan, disks)
-            .map_err(InstallError::NotWritten)?;
-        plan.after.shared = lock.shared.clone();
-        if self.request.extent == Extent::Nothing {
-            plan.remember_adopted();
-            // The lock keeps the resolved sources, so that they can be restored.
-            return Ok(old.lock.clone());
-        }
-        if self.request.locking == Locking::Frozen {
-            // Sharing a copy changes no file, and older locks do not record it.
-            for (id, item) in &mut lock.items {
-                if let Some(known) = old.lock.items.get(id) {
-                    item.clients.clone_from(&known.clients);
-                }
-            }
-            frozen::refuse_difference(&old.lock, &lock)?;
-        }
-        // A failed item keeps the list of the old lock, which may not match its content.
-        if self.request.mode == InstallMode::Write && is_read && plan.failed == 0 {
-            plan.after.capabilities = derived::mark(self.system, self.project, &lock)
-                .map_err(InstallError::NotWritten)?;
-        }
-        Ok(lock)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "all of it is about one item")]
-    fn plan_item(
-        &self,
-        old: &ProjectState,
-        source: &OpenedSource<'_>,
-        item: &PortableItem,
-        selected: &Selected,
-        clients: &[String],
-        plan: &mut Plan<'_>,
-        disks: &mut Disks<'_>,
-    ) -> Result<Option<LockedItem>, InstallError> {
-        let key = item.id().full_name();
-        let known = old.lock.items.get(item.id());
-        let item_files = match ItemFiles::read(self.sources(), &source.root, item) {
-            Ok(item_files) => item_files,
-            Err(problem) => {
-                plan.diagnostics.push(*problem);
-                plan.fail(&key);
-                return Ok(known.cloned());
-            }
-        };
-        let content = item::content_hash(item, &item_files);
-        let accepted = &old.manifest.accept;
-        let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
-        let lines = gate::of_lines(&self.compiler.added_lines(item, &clients));
-        let facts = old.facts(item.id(), &content);
-        let facts = facts.filter(|facts| {
-            lines.is_empty()
-                && !gate::names_lines(facts)
-                && gate::pass(facts, &content, accepted, self.policy)
-        });
-        let capabilities = match facts {
-            Some(facts) => facts.to_vec(),
-            None => {
-                let mut findings = match gate::inventory(item, &item_files) {
-                    Ok(findings) => findings,
-                    Err(problem) => {
-                        plan.diagnostics.push(*problem);
-                        plan.fail(&key);
-                        return Ok(known.cloned());
-                    }
-                };
-                let count = findings.len();
-                if count > limits::ITEM_CAPABILITIES && !accepted.contains(&content) {
-                    let (item, source_name) = (item.id().clone(), source.wanted.name.clone());
-                    return Err(InstallError::TooManyCapabilities { item, source_name, count });
-                }
-                let mut refused = gate::refused(&findings, &content, accepted);
-                refused.extend(gate::refused_lines(&lines));
-                findings.extend(lines);
-                refused.extend(gate::forbidden(&findings, self.policy));
-                if !refused.is_empty() {
-                    plan.diagnostics.extend(refused);
-                    plan.fail(&key);
-                    return Ok(known.cloned());
-                }
-                capability::facts(&findings)
-            }
-        };
-        // An accepted hash is proof enough; the lock may still hold the refused content.
-        if source.is_locked
-            && !accepted.contains(&content)
-            && let Some(known) = known
-            && known.source == source.wanted.name
-            && known.sha256 != content
-        {
-            let source_name = source.wanted.name.clone();
-            return Err(InstallError::Tampered { item: item.id().clone(), source_name });
-        }
-        plan.scopes.extend(shared::scope_of(&key, item));
-        let fingerprint = item::fingerprint(self.compiler.fingerprint(), &clients, item, &content);
-        if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
-            let mut compiled = self.compiler.compile(item, &clients);
-            let notes = std::mem::take(&mut compiled.notes);
-            if !notes.is_empty() {
-                plan.notes.insert(item.id().clone(), notes);
-            }
-            let from = format!("{}:{}", source.wanted.name, item.slashed());
-            let wanted = ItemToWrite { item, source: from, fingerprint, item_files: &item_files };
-            let failed = plan.failed;
-            plan.add(wanted, compiled, &mut disks.outputs, &disks.own)
-                .map_err(InstallError::NotWritten)?;
-            if plan.failed != failed {
-                return Ok(known.cloned());
-            }
-        }
-        Ok(Some(LockedItem {
-            source: source.wanted.name.clone(),
-            path: item.slashed().to_owned(),
-            version: item.version().map(str::to_owned),
-            sha256: content,
-            bundles: selected.bundles.iter().cloned().collect(),
-            clients: clients
-                .into_iter()
-                .filter(|name| item.is_for(name))
-                .map(str::to_owned)
-                .collect(),
-            capabilities,
-            files: BTreeMap::new(),
-        }))
-    }
-
     /// Reports the new, changed and removed sources and items.
     fn tell(
         &self,
-        old: &ProjectState,
-        sources: &[OpenedSource<'_>],
-        selection: &Selection,
+        wanted: &WantedState<'_>,
         (lock, lock_text): (&Lock, &str),
         report: &mut InstallReport,
     ) {
-        for source in sources {
+        let WantedState { old, sources, selection, .. } = wanted;
+        for source in *sources {
             let name = &source.wanted.name;
             let before = old.lock.sources.get(name).and_then(|locked| locked.commit.clone());
             report.sources.push(SourceReport {
@@ -476,46 +295,49 @@ impl Run<'_> {
         let removed = before.keys().filter(|id| !lock.items.contains_key(id));
         report.items.extend(removed.map(|id| (id.clone(), ChangeKind::Removed)));
         report.count = selection.items.len() + selection.refused.len();
-        // An empty file is removed, and never created.
-        let change = |before: &Option<String>, after: Option<&str>| match (before, after) {
-            (None, Some(_)) => Some(ChangeKind::Created),
-            (Some(before), Some(after)) if before != after => Some(ChangeKind::Updated),
-            (Some(_), None) => Some(ChangeKind::Removed),
-            _ => None,
-        };
-        if self.request.extent == Extent::Manifest {
-            let text = (!lock.is_empty()).then_some(lock_text);
-            report.lock = change(&old.lock_before, text);
-        }
-        if !self.request.edits.is_empty() || !self.request.accept.is_empty() {
-            let text = Some(old.manifest_text.as_str()).filter(|text| !text.trim().is_empty());
-            report.manifest = change(&old.manifest_before, text);
-        }
+        report.lock = self.lock_change(old, lock, lock_text);
+        report.manifest = self.manifest_change(old);
     }
 
-    fn take_from(&self, plan: Plan<'_>, report: &mut InstallReport) {
+    /// Returns the change of the lock.
+    fn lock_change(&self, old: &ProjectState, lock: &Lock, text: &str) -> Option<ChangeKind> {
+        let text = (!lock.is_empty()).then_some(text);
+        let is_locked = self.request.extent == Extent::Manifest;
+        is_locked.then(|| change_of(old.lock_before.as_deref(), text)).flatten()
+    }
+
+    /// Returns the change of the manifest.
+    fn manifest_change(&self, old: &ProjectState) -> Option<ChangeKind> {
+        let text = Some(old.manifest_text.as_str()).filter(|text| !text.trim().is_empty());
+        let is_edited = !self.request.edits.is_empty() || !self.request.accept.is_empty();
+        is_edited.then(|| change_of(old.manifest_before.as_deref(), text)).flatten()
+    }
+
+    /// Moves what the plan has come to into the report.
+    fn take_from(&self, plan: PlanReport, report: &mut InstallReport) {
+        let place = self.project.own.join(backup::BACKUPS);
+        let copies = plan.backups.into_iter();
+        report.backups = copies.map(|(path, copy)| (path, place.join(copy))).collect();
         report.changes = plan.changes;
-        report.changes.sort_unstable();
-        report.differences = plan.differences.unwrap_or_default();
-        report.differences.sort_by(|left, right| left.path.cmp(&right.path));
+        report.changes.extend(self.request.new_clients.iter().filter_map(|client| {
+            let path = client_file(client)?;
+            Some(Change { path, kind: ChangeKind::Created })
+        }));
+        report.differences = plan.differences;
         report.failed = plan.failed;
         report.unchanged = plan.unchanged;
         report.kept = plan.kept;
         report.diagnostics = plan.diagnostics;
-        report.lost = plan.notes;
-        let copies = plan.backups.into_iter();
-        let place = self.project.own.join(backup::BACKUPS);
-        report.backups = copies.map(|(path, copy)| (path, place.join(copy))).collect();
-        report.record = Some(plan.after);
+        report.lost = plan.losses;
     }
 }
 
-/// Reports unreadable files of sources of which every item is wanted. They may be items, whose outputs would
-/// look stale.
-fn report_unread(sources: &[OpenedSource<'_>], plan: &mut Plan<'_>) -> bool {
-    let before = plan.diagnostics.len();
-    for source in sources.iter().filter(|source| source.wanted.wanted.all) {
-        plan.diagnostics.extend(errors(&source.registry.diagnostics).cloned());
+/// Returns the change of a file. An empty file is removed, and never created.
+fn change_of(before: Option<&str>, after: Option<&str>) -> Option<ChangeKind> {
+    match (before, after) {
+        (None, Some(_)) => Some(ChangeKind::Created),
+        (Some(before), Some(after)) if before != after => Some(ChangeKind::Updated),
+        (Some(_), None) => Some(ChangeKind::Removed),
+        _ => None,
     }
-    plan.diagnostics.len() == before
 }

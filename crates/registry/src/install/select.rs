@@ -347,19 +347,7 @@ fn choose_one(
     {
         return Err(ChooseError::Kind { name: text.to_owned(), kind: kind.to_owned() });
     }
-    let mut found = Vec::new();
-    let is_said = |kind: &str| said.is_none_or(|said| said == kind);
-    for kind in ItemKind::ALL.into_iter().filter(|kind| is_said(kind.as_str())) {
-        let items = match registry.item(&ItemId { kind, name: name.to_owned() }) {
-            Some(item) => vec![item],
-            None => registry.items_named(kind, name),
-        };
-        found.extend(items.into_iter().map(|item| Some(item.id().clone())));
-    }
-    if is_said(BUNDLE) && registry.bundle(name).is_some() {
-        found.push(None);
-    }
-    match found.as_slice() {
+    match found_named(registry, said, name).as_slice() {
         [Some(id)] => {
             let found = registry.item(id).map(PortableItem::diagnostics).unwrap_or_default();
             if let Some(problem) = first_error(found, &[]) {
@@ -388,4 +376,21 @@ fn choose_one(
         }
     }
     Ok(())
+}
+
+/// Returns everything with a name, of the kind that was said: items, and `None` for a bundle.
+fn found_named(registry: &Registry, said: Option<&str>, name: &str) -> Vec<Option<ItemId>> {
+    let mut found = Vec::new();
+    let is_said = |kind: &str| said.is_none_or(|said| said == kind);
+    for kind in ItemKind::ALL.into_iter().filter(|kind| is_said(kind.as_str())) {
+        let items = match registry.item(&ItemId { kind, name: name.to_owned() }) {
+            Some(item) => vec![item],
+            None => registry.items_named(kind, name),
+        };
+        found.extend(items.into_iter().map(|item| Some(item.id().clone())));
+    }
+    if is_said(BUNDLE) && registry.bundle(name).is_some() {
+        found.push(None);
+    }
+    found
 }

@@ -3,25 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
-use brief_syntax::rules;
-use brief_system::hash::sha256;
-use brief_system::{FileKind, Permission, ReadError};
+use brief_system::{FileKind, ReadError};
 
-use crate::outputs::Difference;
 use crate::outputs::disk::DiskState;
 use crate::outputs::plan::Plan;
 use crate::outputs::record::OutputRecord;
-use crate::outputs::stage::{Disks, PermissionSource, Planned, WriteRoot};
-use crate::outputs::{Change, ChangeKind};
-
-/// Returns the patterns of a rule that is for some files, by the key of the item.
-pub(super) fn scope_of(key: &str, item: &PortableItem) -> Option<(String, Vec<String>)> {
-    let patterns = item.scope_paths();
-    let owned = || (key.to_owned(), patterns.iter().map(|&pattern| pattern.to_owned()).collect());
-    (!patterns.is_empty()).then(owned)
-}
+use crate::outputs::stage::Disks;
 
 /// Plans the changes of shared files, and returns our entries in them after the run.
 pub(super) fn plan(
@@ -31,34 +19,7 @@ pub(super) fn plan(
     plan: &mut Plan<'_>,
     disks: &mut Disks<'_>,
 ) -> io::Result<BTreeMap<String, Vec<SharedEntry>>> {
-    let files: BTreeSet<String> = plan.after.files().map(|(_, path, _)| path.to_owned()).collect();
-    let present: BTreeSet<String> = compiler
-        .watched()
-        .into_iter()
-        .filter(|path| !matches!(disks.outputs.look(path), DiskState::Missing))
-        .collect();
-    let scopes: BTreeMap<String, Vec<String>> = plan
-        .after
-        .files()
-        .filter_map(|(item, path, _)| Some((path.to_owned(), plan.scopes.get(item)?.clone())))
-        .collect();
-    let mut texts = BTreeMap::new();
-    for path in
-        present.iter().filter(|path| path.rsplit_once('.').is_some_and(|(_, end)| end == "md"))
-    {
-        let content = disks.outputs.read(path).ok();
-        let text = content.and_then(|content| String::from_utf8(content.bytes).ok());
-        texts.extend(text.map(|text| (path.clone(), text)));
-    }
-    let outputs =
-        Outputs { files: &files, clients, present: &present, texts: &texts, scopes: &scopes };
-    let mut wanted: BTreeMap<String, Vec<SharedEntry>> = BTreeMap::new();
-    // Without wanted items no entries are needed.
-    if !clients.is_empty() {
-        for file in compiler.shared(&outputs) {
-            wanted.entry(file.path).or_default().extend(file.entries);
-        }
-    }
+    let mut wanted = wanted_entries(compiler, clients, plan, disks);
     let local = local.map(|record| &record.shared);
     let is_local = |path: &String| local.is_some_and(|shared| shared.contains_key(path));
     let told = local.into_iter().chain([&witness.shared]).flat_map(BTreeMap::keys);
@@ -70,7 +31,7 @@ pub(super) fn plan(
             wanted.insert(path, Vec::new());
         } else {
             let message = "the lock names the file, but no client shares it; it stays as it is";
-            warn(plan, &path, message, "take out by hand what came from a client");
+            plan.warn_shared(&path, message, "take out by hand what came from a client");
         }
     }
     let mut after = BTreeMap::new();
@@ -79,7 +40,8 @@ pub(super) fn plan(
         let records = local.into_iter().chain([&witness.shared]);
         let before = records.filter_map(|shared| shared.get(&path)).flatten();
         let before: Vec<SharedEntry> = before.cloned().collect();
-        let entries = one(compiler, &path, &entries, &before, plan, disks)?;
+        let change = SharedChange { path: &path, wanted: &entries, before: &before };
+        let entries = change.plan(compiler, plan, disks)?;
         if !entries.is_empty() {
             after.insert(path, entries);
         }
@@ -87,89 +49,119 @@ pub(super) fn plan(
     Ok(after)
 }
 
-fn one(
+/// Returns the entries that the clients need for the outputs of the plan, by file.
+fn wanted_entries(
     compiler: &dyn Compiler,
-    path: &str,
-    wanted: &[SharedEntry],
-    before: &[SharedEntry],
-    plan: &mut Plan<'_>,
+    clients: &[&str],
+    plan: &Plan<'_>,
     disks: &mut Disks<'_>,
-) -> io::Result<Vec<SharedEntry>> {
-    let refuse = |plan: &mut Plan<'_>, problem: &str| {
-        plan.kept += 1;
-        let names: Vec<String> = wanted.iter().map(SharedEntry::name).collect();
-        let message = format!("{problem}; it stays as it is, without {}", names.join(", "));
-        warn(plan, path, &message, "correct it, or write the entry yourself");
-        let mut entries = before.to_vec();
-        entries.sort_unstable();
-        entries.dedup_by_key(|entry| entry.name());
-        Ok(entries)
-    };
-    let bytes = match disks.outputs.read(path) {
-        Ok(content) => Some(content.bytes),
-        Err(ReadError::Missing) => None,
-        // A `CLAUDE.md` that links to `AGENTS.md` already has the content of such a block.
-        Err(ReadError::NotAFile(FileKind::Link)) if wanted.iter().all(is_block) => {
-            return Ok(Vec::new());
+) -> BTreeMap<String, Vec<SharedEntry>> {
+    let mut wanted: BTreeMap<String, Vec<SharedEntry>> = BTreeMap::new();
+    // Without wanted items no entries are needed.
+    if clients.is_empty() {
+        return wanted;
+    }
+    let (files, scopes) = (plan.output_paths(), plan.scopes_by_path());
+    let mut present = BTreeSet::new();
+    let mut texts = BTreeMap::new();
+    for path in compiler.watched() {
+        if let DiskState::Missing = disks.outputs.look(&path) {
+            continue;
         }
-        // A missing file has no entries to remove.
-        Err(_) if wanted.is_empty() => return Ok(Vec::new()),
-        Err(error) => return refuse(plan, &format!("the file cannot be used: {error}")),
-    };
-    let hash = bytes.as_deref().map(sha256);
-    let Ok(text) = bytes.map(String::from_utf8).transpose() else {
-        return refuse(plan, "the file is not UTF-8");
-    };
-    let keep = Merge { path, text: text.as_deref(), wanted, before, foreign: Foreign::Keep };
-    let mut merged = match compiler.merge(&keep) {
-        Ok(merged) => merged,
-        Err(problem) => return refuse(plan, &problem),
-    };
-    if !merged.kept.is_empty() && plan.is_forced(path) {
-        let replace = Merge { foreign: Foreign::Replace, ..keep };
-        merged = compiler.merge(&replace).map_err(io::Error::other)?;
-        plan.back_up(path, &mut disks.outputs, &disks.own)?;
-    }
-    for (name, why) in &merged.kept {
-        plan.kept += 1;
-        let message = format!("`{name}`: {why}; it stays as it is");
-        warn(plan, path, &message, "remove it; `brief sync --force FILE` replaces it");
-    }
-    if merged.text == text {
-        if text.is_some() && !merged.entries.is_empty() {
-            plan.unchanged += 1;
+        if path.rsplit_once('.').is_some_and(|(_, end)| end == "md") {
+            let content = disks.outputs.read(&path).ok();
+            let text = content.and_then(|content| String::from_utf8(content.bytes).ok());
+            texts.extend(text.map(|text| (path.clone(), text)));
         }
-        return Ok(merged.entries);
+        present.insert(path);
     }
-    let kind = match (&text, &merged.text) {
-        (None, _) => ChangeKind::Created,
-        (Some(_), None) => ChangeKind::Removed,
-        (Some(_), Some(_)) => ChangeKind::Updated,
-    };
-    if let Some(differences) = &mut plan.differences {
-        differences.push(Difference {
-            path: path.to_owned(),
-            before: text.clone().map(String::into_bytes),
-            after: merged.text.clone().map(String::into_bytes),
-        });
+    let outputs =
+        Outputs { files: &files, clients, present: &present, texts: &texts, scopes: &scopes };
+    for file in compiler.shared(&outputs) {
+        wanted.entry(file.path).or_default().extend(file.entries);
     }
-    if let Some(stage) = &mut plan.stage {
-        match (&merged.text, hash) {
-            (Some(text), before) => {
-                let (at, mode) = (WriteRoot::Outputs, PermissionSource::Kept);
-                let file = Planned { at, path, mode, permission: Permission::Data, before };
-                stage.put_bytes(file, text.as_bytes())?;
-            }
-            (None, Some(hash)) => stage.remove(WriteRoot::Outputs, path, &hash),
-            (None, None) => {}
-        }
-    }
-    plan.changes.push(Change { path: path.to_owned(), kind });
-    Ok(merged.entries)
+    wanted
 }
 
-fn warn(plan: &mut Plan<'_>, path: &str, message: &str, help: &str) {
-    plan.diagnostics.push(plan.problem(rules::item::SHARED_FILE, path, message, help));
+/// The change of one shared file.
+struct SharedChange<'c> {
+    path: &'c str,
+    /// The entries that it is to have of us.
+    wanted: &'c [SharedEntry],
+    /// Those that it has, by our records.
+    before: &'c [SharedEntry],
+}
+
+/// A shared file as it is.
+enum SharedFile {
+    Text(Option<String>),
+    /// Nothing is to be done with it.
+    Left,
+    /// It cannot be used, for this reason.
+    Unusable(String),
+}
+
+impl SharedChange<'_> {
+    /// Plans the new text, and returns our entries in it.
+    fn plan(
+        &self,
+        compiler: &dyn Compiler,
+        plan: &mut Plan<'_>,
+        disks: &mut Disks<'_>,
+    ) -> io::Result<Vec<SharedEntry>> {
+        let SharedChange { path, wanted, before } = *self;
+        let text = match self.read(disks) {
+            SharedFile::Text(text) => text,
+            SharedFile::Left => return Ok(Vec::new()),
+            SharedFile::Unusable(problem) => return Ok(self.refuse(plan, &problem)),
+        };
+        let keep = Merge { path, text: text.as_deref(), wanted, before, foreign: Foreign::Keep };
+        let mut merged = match compiler.merge(&keep) {
+            Ok(merged) => merged,
+            Err(problem) => return Ok(self.refuse(plan, &problem)),
+        };
+        if !merged.kept.is_empty() && plan.is_forced(path) {
+            let replace = Merge { foreign: Foreign::Replace, ..keep };
+            merged = compiler.merge(&replace).map_err(io::Error::other)?;
+            plan.back_up(path, &mut disks.outputs, &disks.own)?;
+        }
+        for (name, why) in &merged.kept {
+            let message = format!("`{name}`: {why}; it stays as it is");
+            plan.keep_shared(path, &message, "remove it; `brief sync --force FILE` replaces it");
+        }
+        if merged.text != text || !merged.entries.is_empty() {
+            plan.write_shared(path, text.as_deref(), merged.text.as_deref())?;
+        }
+        Ok(merged.entries)
+    }
+
+    fn read(&self, disks: &mut Disks<'_>) -> SharedFile {
+        match disks.outputs.read(self.path) {
+            Ok(content) => match String::from_utf8(content.bytes) {
+                Ok(text) => SharedFile::Text(Some(text)),
+                Err(_) => SharedFile::Unusable("the file is not UTF-8".to_owned()),
+            },
+            Err(ReadError::Missing) => SharedFile::Text(None),
+            // A `CLAUDE.md` that links to `AGENTS.md` already has the content of such a block.
+            Err(ReadError::NotAFile(FileKind::Link)) if self.wanted.iter().all(is_block) => {
+                SharedFile::Left
+            }
+            // A missing file has no entries to remove.
+            Err(_) if self.wanted.is_empty() => SharedFile::Left,
+            Err(error) => SharedFile::Unusable(format!("the file cannot be used: {error}")),
+        }
+    }
+
+    /// Leaves the file as it is, with the entries that it has.
+    fn refuse(&self, plan: &mut Plan<'_>, problem: &str) -> Vec<SharedEntry> {
+        let names: Vec<String> = self.wanted.iter().map(SharedEntry::name).collect();
+        let message = format!("{problem}; it stays as it is, without {}", names.join(", "));
+        plan.keep_shared(self.path, &message, "correct it, or write the entry yourself");
+        let mut entries = self.before.to_vec();
+        entries.sort_unstable();
+        entries.dedup_by_key(|entry| entry.name());
+        entries
+    }
 }
 
 fn is_block(entry: &SharedEntry) -> bool {

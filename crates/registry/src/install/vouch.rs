@@ -106,6 +106,23 @@ impl Signatures {
         }
     }
 
+    /// Returns the signature that satisfies the last of these demands, or the first of all if there are none.
+    fn satisfying_all(
+        &self,
+        required: &[RequiredSigners],
+        now: SystemTime,
+    ) -> Result<Option<&Verified>, PolicyDecision> {
+        let mut chosen = self.verified.first();
+        for one in required {
+            chosen = Some(self.satisfying(one, now).map_err(|reason| {
+                let reason = reason.map_or(String::new(), |reason| format!("; {reason}"));
+                let rule = format!("{}{reason}", one.decision.rule);
+                PolicyDecision { rule, ..one.decision.clone() }
+            })?);
+        }
+        Ok(chosen)
+    }
+
     /// Returns the signers as a user accepts them, each once.
     fn pinned(&self) -> Vec<String> {
         let all = self.verified.iter().map(|one| one.signer.pinned().to_string());
@@ -146,20 +163,12 @@ impl Opener<'_> {
             signatures =
                 Signatures::of(&[evidence.clone(), found].concat(), &manifest, &trust, now);
         }
-        let mut chosen = signatures.verified.first();
-        for one in &required {
-            match signatures.satisfying(one, now) {
-                Ok(signature) => chosen = Some(signature),
-                Err(reason) => {
-                    let reason = reason.map_or(String::new(), |reason| format!("; {reason}"));
-                    let rule = format!("{}{reason}", one.decision.rule);
-                    let decision = PolicyDecision { rule, ..one.decision.clone() };
-                    return Err(InstallError::Forbidden { name: name(), decision });
-                }
-            }
-        }
-        let mut pinned = signatures.verified.iter().map(|one| one.signer.pinned().to_string());
-        let accepted = pinned.find(|signer| request.accept_signers.contains(signer));
+        let chosen = signatures
+            .satisfying_all(&required, now)
+            .map_err(|decision| InstallError::Forbidden { name: name(), decision })?;
+        let pinned = |one: &Verified| one.signer.pinned().to_string();
+        let mut accepted = signatures.verified.iter().map(pinned);
+        let accepted = accepted.find(|signer| request.accept_signers.contains(signer));
         let signer = match before {
             Some(before) if signatures.by(before) => Some(before.to_owned()),
             Some(before) => Some(accepted.ok_or_else(|| InstallError::Signer {
@@ -168,7 +177,7 @@ impl Opener<'_> {
                 found: signatures.in_words(),
                 signers: signatures.pinned(),
             })?),
-            None => accepted.or_else(|| chosen.map(|one| one.signer.pinned().to_string())),
+            None => accepted.or_else(|| chosen.map(pinned)),
         };
         let created = checkout.provenance.created.clone();
         let time = created.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
@@ -178,9 +187,8 @@ impl Opener<'_> {
         check_order(wanted, locked, checkout)?;
         if signer.is_none() {
             let ignored = signatures.problems.iter();
-            checkout
-                .notes
-                .extend(ignored.map(|problem| format!("a signature does not count: {problem}")));
+            let notes = ignored.map(|problem| format!("a signature does not count: {problem}"));
+            checkout.notes.extend(notes);
         }
         Ok(Pinned { signer, created })
     }

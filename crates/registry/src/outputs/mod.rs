@@ -8,6 +8,7 @@ pub(crate) mod mark;
 pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod stage;
+pub(crate) mod transaction;
 
 use std::io;
 
