@@ -98,8 +98,8 @@ impl Certificate {
                 extensions.push((name.to_owned(), content.to_owned()));
             }
         }
-        let list = encoded(field(3), &encoded(SEQUENCE, &kept));
-        let before_logged = encoded(SEQUENCE, &[head, &list].concat());
+        let list = encoded(field(3), &encoded(SEQUENCE, &kept)?)?;
+        let before_logged = encoded(SEQUENCE, &[head, &list].concat())?;
         Some(Certificate {
             der: der.to_owned(),
             key: PublicKey::read(key),

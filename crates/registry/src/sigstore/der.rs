@@ -1,4 +1,8 @@
-//! A reader of DER, as far as certificates and timestamps need it (X.690, definite lengths in their shortest form).
+//! Values in DER, one after the other. The crate `der` reads and writes them; certificates and timestamps are taken apart
+//! here, because the part of them that is signed is needed byte for byte.
+
+use der::asn1::{AnyRef, GeneralizedTime, UtcTime};
+use der::{Decode, Encode, Reader, SliceReader, Tag};
 
 pub(super) const INTEGER: u8 = 0x02;
 pub(super) const BIT_STRING: u8 = 0x03;
@@ -57,72 +61,31 @@ impl<'d> Iterator for Values<'d> {
 
     /// Takes the next value; `None` at the end and where the bytes are not DER.
     fn next(&mut self) -> Option<Value<'d>> {
-        let (&tag, rest) = self.0.split_first()?;
-        let (&first, rest) = rest.split_first()?;
-        // Tags of several bytes do not occur here.
-        if tag & 0x1f == 0x1f {
-            return None;
-        }
-        let (length, rest) = match first {
-            0..=0x7f => (usize::from(first), rest),
-            0x81..=0x84 => {
-                let (digits, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
-                let length = digits.iter().fold(0, |sum, digit| sum << 8 | usize::from(*digit));
-                let is_short = length >= 0x80 && digits.first() != Some(&0);
-                (is_short.then_some(length)?, rest)
-            }
-            _ => return None,
-        };
-        let (content, after) = rest.split_at_checked(length)?;
-        let whole = self.0.get(..self.0.len() - after.len())?;
-        self.0 = after;
+        let whole = SliceReader::new(self.0).ok()?.tlv_bytes().ok()?;
+        let content = AnyRef::try_from(whole).ok()?.value();
+        let tag = *whole.first()?;
+        self.0 = self.0.get(whole.len()..)?;
         Some(Value { tag, content, whole })
     }
 }
 
 /// Writes a value.
-pub(super) fn encoded(tag: u8, content: &[u8]) -> Vec<u8> {
-    let length = content.len();
-    let mut bytes = vec![tag];
-    match u8::try_from(length) {
-        Ok(short @ 0..=0x7f) => bytes.push(short),
-        _ => {
-            let digits = length.to_be_bytes();
-            let skipped = digits.iter().take_while(|digit| **digit == 0).count();
-            bytes.push(0x80 | u8::try_from(digits.len() - skipped).unwrap_or(8));
-            bytes.extend(&digits[skipped..]);
-        }
-    }
-    bytes.extend_from_slice(content);
-    bytes
+pub(super) fn encoded(tag: u8, content: &[u8]) -> Option<Vec<u8>> {
+    AnyRef::new(Tag::from_der(&[tag]).ok()?, content).ok()?.to_der().ok()
 }
 
-/// Reads a time as seconds since 1970: `YYMMDDHHMMSSZ`, or with four digits of the year and parts of a second.
+/// Reads a time as seconds since 1970. Parts of a second, which RFC 3161 allows, are left out.
 pub(super) fn seconds(value: Value<'_>) -> Option<i64> {
-    let text = std::str::from_utf8(value.content).ok()?.strip_suffix('Z')?;
-    let text = match value.tag {
-        UTC_TIME => {
-            // RFC 5280: 50 and above belong to the last century.
-            let century = if text.get(..2)? < "50" { "20" } else { "19" };
-            format!("{century}{text}")
-        }
-        TIME => text.split_once('.').map_or(text, |(whole, _)| whole).to_owned(),
+    let whole = match value.content.split(|byte| *byte == b'.').collect::<Vec<_>>()[..] {
+        [whole, parts] if value.tag == TIME && parts.ends_with(b"Z") => [whole, b"Z"].concat(),
+        _ => value.content.to_vec(),
+    };
+    let any = AnyRef::new(Tag::from_der(&[value.tag]).ok()?, &whole).ok()?;
+    let since = match value.tag {
+        UTC_TIME => any.decode_as::<UtcTime>().ok()?.to_unix_duration(),
+        TIME => any.decode_as::<GeneralizedTime>().ok()?.to_unix_duration(),
         _ => return None,
     };
-    if text.len() != 14 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let written = format!(
-        "{}-{}-{}T{}:{}:{}Z",
-        &text[..4],
-        &text[4..6],
-        &text[6..8],
-        &text[8..10],
-        &text[10..12],
-        &text[12..]
-    );
-    let time = humantime::parse_rfc3339(&written).ok()?;
-    let since = time.duration_since(std::time::SystemTime::UNIX_EPOCH).ok()?;
     i64::try_from(since.as_secs()).ok()
 }
 
@@ -133,7 +96,7 @@ mod tests {
     #[test]
     fn lengths_have_one_form() {
         for length in [0, 1, 0x7f, 0x80, 0xff, 0x100, 0xffff, 0x1_0000] {
-            let bytes = encoded(OCTET_STRING, &vec![7; length]);
+            let bytes = encoded(OCTET_STRING, &vec![7; length]).unwrap();
             assert_eq!(Value::only(&bytes, OCTET_STRING).unwrap().content.len(), length);
         }
         for wrong in [&[0x04, 0x81, 0x01, 0][..], &[0x04, 0x82, 0, 0x80], &[0x04, 0x80], &[0x04, 2]]
