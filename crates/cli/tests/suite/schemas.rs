@@ -31,7 +31,7 @@ const KINDS: [&str; 11] = [
     "client",
 ];
 
-fn schema(kind: &str) -> JsonSchema<'static> {
+fn schema(kind: &str) -> JsonSchema {
     JsonSchema::parse(&project().run(&["schema", kind]).stdout, Unnamed::Allowed)
 }
 
@@ -107,7 +107,7 @@ fn spelled(value: Value) -> Value {
 /// Holds every file that the program has nothing to say about beside the schema of its kind.
 fn accept_good(
     files: &BTreeMap<String, String>,
-    schemas: &BTreeMap<&str, JsonSchema<'_>>,
+    schemas: &BTreeMap<&str, JsonSchema>,
 ) -> usize {
     let mut system = MemorySystem::new("/p").with_dir("/p");
     for (path, text) in files {
@@ -159,7 +159,7 @@ fn tree(top: &Path, below: &str, files: &mut BTreeMap<String, String>) {
 /// take, too.
 #[test]
 fn what_the_program_takes_the_schemas_take() {
-    let schemas: BTreeMap<&str, JsonSchema<'_>> = KINDS.map(|kind| (kind, schema(kind))).into();
+    let schemas: BTreeMap<&str, JsonSchema> = KINDS.map(|kind| (kind, schema(kind))).into();
     let mut accepted = 0;
     for dialect in ["structured", "tasks", "agents"] {
         let path = workspace().join("conformance").join(dialect).join("cases.json");
