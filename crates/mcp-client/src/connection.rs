@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use brief_syntax::rpc::{self, InvalidRpc, RpcError, RpcErrorCode, RpcMessage};
 use brief_syntax::text::visible_line;
 use brief_system::{Interruption, System};
 use serde_json::{Value, json};
@@ -172,7 +173,7 @@ impl McpConnection {
             Ok(result) => {
                 let revision = result["protocolVersion"].as_str().unwrap_or(REVISION);
                 self.wire.agree(Some(revision));
-                let notice = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+                let notice = rpc::notification("notifications/initialized", None);
                 self.send(&notice, until)?;
             }
             Err(refusal) => {
@@ -204,8 +205,9 @@ impl McpConnection {
                     }
                     break;
                 }
-                Ok(Err(error)) if error["code"] == UNSUPPORTED_REVISION => {
-                    let supported = error["data"]["supported"].as_array();
+                Ok(Err(error)) if error.code == UNSUPPORTED_REVISION => {
+                    let data = error.data.unwrap_or_default();
+                    let supported = data["supported"].as_array();
                     if !supported.is_some_and(|known| known.contains(&json!(NEWEST))) {
                         break;
                     }
@@ -282,8 +284,10 @@ impl McpConnection {
         until: Duration,
     ) -> Result<Result<Value, String>, String> {
         let answer = self.exchange(method, params, until)?;
-        Ok(answer
-            .map_err(|error| error["message"].as_str().unwrap_or("the server refused").to_owned()))
+        Ok(answer.map_err(|error| match error.message.as_str() {
+            "" => "the server refused".to_owned(),
+            message => message.to_owned(),
+        }))
     }
 
     /// Does the same, with the server's error as it is.
@@ -292,36 +296,34 @@ impl McpConnection {
         method: &str,
         params: &Value,
         until: Duration,
-    ) -> Result<Result<Value, Value>, String> {
+    ) -> Result<Result<Value, RpcError>, String> {
         self.last += 1;
         let id = self.last;
-        let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let mut params = params.clone();
         if self.is_newest {
-            request["params"]["_meta"] = json!({
+            params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": NEWEST,
                 "io.modelcontextprotocol/clientCapabilities": {},
                 "io.modelcontextprotocol/clientInfo": ourselves(),
             });
         }
-        self.send(&request, until)?;
+        self.send(&rpc::request(&id.into(), method, Some(params)), until)?;
         loop {
-            let mut message = self.receive(until)?;
-            if message.get("method").is_some() {
+            match RpcMessage::from_json(self.receive(until)?) {
                 // A server may send requests too; none is supported.
-                if let Some(asked) = message.get("id") {
-                    let error = json!({"code": -32601, "message": "not supported"});
-                    let refused = json!({"jsonrpc": "2.0", "id": asked, "error": error});
-                    self.send(&refused, until)?;
+                Ok(RpcMessage::Request { id: asked, .. }) => {
+                    let refused = RpcError::new(RpcErrorCode::UnknownMethod, "not supported");
+                    self.send(&rpc::answer(&asked, Err(refused)), until)?;
                 }
-                continue;
+                Ok(RpcMessage::Response { id: answered, outcome }) if answered == id => {
+                    return Ok(outcome);
+                }
+                // An answer without a result.
+                Err(InvalidRpc { id: Some(answered), .. }) if answered == id => {
+                    return Ok(Ok(Value::Null));
+                }
+                _ => {}
             }
-            if message["id"] != id {
-                continue;
-            }
-            return Ok(match message.get_mut("error") {
-                Some(error) => Err(error.take()),
-                None => Ok(message["result"].take()),
-            });
         }
     }
 

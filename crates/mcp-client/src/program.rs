@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_syntax::limits;
+use brief_syntax::rpc::{DelimitedInput, TooLong};
 use brief_system::{Call, Companion, Environment, Passed, System};
 use serde_json::Value;
 
@@ -19,10 +20,7 @@ pub(crate) const PIECE: usize = 16 * 1024;
 pub(crate) struct MessageLines {
     program: Box<dyn Companion>,
     system: Arc<dyn System>,
-    /// Bytes that do not form a complete line yet.
-    read: Vec<u8>,
-    /// The number of these bytes that are known to hold no line break.
-    searched: usize,
+    input: DelimitedInput,
 }
 
 impl MessageLines {
@@ -48,7 +46,8 @@ impl MessageLines {
     }
 
     pub(crate) fn new(program: Box<dyn Companion>, system: Arc<dyn System>) -> MessageLines {
-        MessageLines { program, system, read: Vec::new(), searched: 0 }
+        let input = DelimitedInput::new(b'\n', limits::TOOL_MESSAGE_BYTES);
+        MessageLines { program, system, input }
     }
 
     /// Returns the next line without its line break.
@@ -60,21 +59,14 @@ impl MessageLines {
             if patience.is_zero() {
                 return Err(WireFailure::Late);
             }
-            // Only new bytes are searched: a long line comes in thousands of pieces.
-            let new = self.read.get(self.searched..).unwrap_or_default();
-            if let Some(end) = new.iter().position(|&byte| byte == b'\n') {
-                let mut line: Vec<u8> = self.read.drain(..=self.searched + end).collect();
-                line.pop();
-                self.searched = 0;
-                return Ok(line);
-            }
-            self.searched = self.read.len();
-            if self.searched > limits::TOOL_MESSAGE_BYTES {
-                return broken("a message of the server is too large");
+            match self.input.take() {
+                Ok(Some(line)) => return Ok(line),
+                Ok(None) => {}
+                Err(TooLong) => return broken("a message of the server is too large"),
             }
             match self.program.receive(&mut piece, patience) {
                 Ok(0) => return broken("the server has ended"),
-                Ok(count) => self.read.extend_from_slice(&piece[..count]),
+                Ok(count) => self.input.push(&piece[..count]),
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                     return Err(WireFailure::Late);
                 }

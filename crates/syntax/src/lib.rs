@@ -14,6 +14,7 @@ pub mod markdown;
 pub mod near_miss;
 pub mod project;
 pub mod render;
+pub mod rpc;
 pub mod rules;
 pub mod shell;
 pub mod source;

@@ -111,7 +111,8 @@ impl Retrieve for SchemaFiles {
         &self,
         uri: &Uri<String>,
     ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        let name = uri.as_str().strip_prefix(BASE).ok_or_else(|| format!("`{uri}` is elsewhere"))?;
+        let name =
+            uri.as_str().strip_prefix(BASE).ok_or_else(|| format!("`{uri}` is elsewhere"))?;
         Ok(self.read(name))
     }
 }

@@ -105,10 +105,7 @@ fn spelled(value: Value) -> Value {
 }
 
 /// Holds every file that the program has nothing to say about beside the schema of its kind.
-fn accept_good(
-    files: &BTreeMap<String, String>,
-    schemas: &BTreeMap<&str, JsonSchema>,
-) -> usize {
+fn accept_good(files: &BTreeMap<String, String>, schemas: &BTreeMap<&str, JsonSchema>) -> usize {
     let mut system = MemorySystem::new("/p").with_dir("/p");
     for (path, text) in files {
         system = system.with_file(&format!("/p/{path}"), text);

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
+use brief_syntax::rpc::{HeadedFrame, read_headed_frame};
 use brief_system::{MemorySystem, System};
 use serde_json::{Value as Json, json};
 
 use super::checker::Checker;
 use super::server::{LanguageServer, Reply};
-use super::wire::{LspFrame, read_frame};
 
 /// Answers messages until the end. Each line is one, so that an input needs no headers. A request gets one answer at most, and
 /// an answer names its request or reports an error.
 pub(crate) fn session(bytes: &[u8]) {
     let mut framed = bytes;
-    while let Ok(Some(_)) = read_frame(&mut framed) {}
+    while let Ok(Some(_)) = read_headed_frame(&mut framed) {}
     let system = MemorySystem::new("/p")
         .with_file("/p/AGENTS.yaml", "context:\n  - content: x\n    match: ['*.py']\n")
         .with_file("/p/a.py", "");
@@ -28,7 +28,8 @@ pub(crate) fn session(bytes: &[u8]) {
     for line in bytes.split(|&byte| byte == b'\n') {
         let mut frame = format!("Content-Length: {}\r\n\r\n", line.len()).into_bytes();
         frame.extend_from_slice(line);
-        let Ok(Some(LspFrame::Message(message))) = read_frame(&mut frame.as_slice()) else {
+        let Ok(Some(HeadedFrame::Message(message))) = read_headed_frame(&mut frame.as_slice())
+        else {
             continue;
         };
         let id = message.get("id").cloned().unwrap_or(Json::Null);

@@ -18,7 +18,6 @@ mod sees;
 mod server;
 mod text;
 mod uri;
-mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -29,12 +28,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+use brief_syntax::rpc::{
+    HeadedFrame, RpcError, RpcErrorCode, answer, frame_with_headers, read_headed_frame,
+};
 use brief_system::System;
 use serde_json::Value as Json;
 
 use checker::{CheckedFolders, Checker};
 use server::LanguageServer;
-use wire::{ErrorCode, LspFrame, frame_of, read_frame, refusal};
 
 /// The end of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,13 +80,13 @@ pub fn serve(
             },
             Event::Wrong(problem) => {
                 let message = format!("the message is not JSON: {problem}");
-                vec![refusal(&Json::Null, ErrorCode::Parse, &message)]
+                vec![answer(&Json::Null, Err(RpcError::new(RpcErrorCode::Parse, message)))]
             }
             Event::Checked(result) => server.take(*result),
             Event::End => break,
         };
         for answer in answers {
-            write(&frame_of(&answer))?;
+            write(&frame_with_headers(&answer))?;
         }
     }
     Ok(LspEnding::Abrupt)
@@ -93,9 +94,9 @@ pub fn serve(
 
 fn read_all(mut reader: impl io::BufRead, events: &Sender<Event>) {
     loop {
-        let event = match read_frame(&mut reader) {
-            Ok(Some(LspFrame::Message(message))) => Event::Message(message),
-            Ok(Some(LspFrame::Wrong(problem))) => Event::Wrong(problem),
+        let event = match read_headed_frame(&mut reader) {
+            Ok(Some(HeadedFrame::Message(message))) => Event::Message(message),
+            Ok(Some(HeadedFrame::Wrong(problem))) => Event::Wrong(problem),
             Ok(None) | Err(_) => Event::End,
         };
         let is_end = matches!(event, Event::End);

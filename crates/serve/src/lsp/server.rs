@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_checks::links::GuidanceLink;
+use brief_syntax::rpc::{self, InvalidRpc, RpcError, RpcErrorCode, RpcMessage, answer};
 use brief_syntax::{Diagnostic, Severity, Span};
 use brief_system::{Remembered, System, resolve_existing};
 use serde::Deserialize;
@@ -18,7 +19,6 @@ use super::checker::{
 };
 use super::text::{ColumnUnit, LineText, TextPosition, TextRange, TextReplacement};
 use super::uri::{path_of, uri_of};
-use super::wire::{ErrorCode, answer, notification, refusal};
 use super::{complete, features, rename, sees};
 
 /// The limit for edits that a result of the checker is moved over. Behind them only the file's own problems are shown.
@@ -179,59 +179,50 @@ impl LanguageServer {
 
     /// Answers a message.
     pub(super) fn receive(&mut self, message: Json) -> Reply {
-        let Json::Object(mut message) = message else {
-            let wrong = refusal(&Json::Null, ErrorCode::InvalidRequest, "a message is an object");
-            return Reply::Messages(vec![wrong]);
-        };
-        let params = message.remove("params").unwrap_or(Json::Null);
-        let id = message.remove("id").filter(|id| !id.is_null());
-        let Some(Json::String(method)) = message.remove("method") else {
-            // The editor's answer to a request of ours needs none.
-            let is_answer = message.contains_key("result") || message.contains_key("error");
-            let wrong = id.filter(|_| !is_answer);
-            let wrong =
-                wrong.map(|id| refusal(&id, ErrorCode::InvalidRequest, "no method is named"));
-            return Reply::Messages(wrong.into_iter().collect());
-        };
-        match id {
-            None if method == "exit" && self.phase == Phase::ShutDown => {
-                Reply::End(LspEnding::Orderly)
+        match RpcMessage::from_json(message) {
+            Ok(RpcMessage::Request { id, method, params }) => {
+                Reply::Messages(self.requested(id, method, params))
             }
-            None if method == "exit" => Reply::End(LspEnding::Abrupt),
-            None => Reply::Messages(self.notified(&method, params).unwrap_or_default()),
-            Some(id) => Reply::Messages(self.requested(id, method, params)),
+            Ok(RpcMessage::Notification { method, .. }) if method == "exit" => {
+                let is_orderly = self.phase == Phase::ShutDown;
+                Reply::End(if is_orderly { LspEnding::Orderly } else { LspEnding::Abrupt })
+            }
+            Ok(RpcMessage::Notification { method, params }) => {
+                Reply::Messages(self.notified(&method, params).unwrap_or_default())
+            }
+            // The editor's answer to a request of ours needs none.
+            Ok(RpcMessage::Response { .. }) => Reply::Messages(Vec::new()),
+            Err(InvalidRpc { id, problem }) => {
+                let wrong = id.map(|id| refusal(&id, RpcErrorCode::InvalidRequest, problem));
+                Reply::Messages(wrong.into_iter().collect())
+            }
         }
     }
 
     fn requested(&mut self, id: Json, method: String, params: Json) -> Vec<Json> {
         if self.phase == Phase::ShutDown {
-            return vec![refusal(&id, ErrorCode::InvalidRequest, "the server is shut down")];
+            return vec![refusal(&id, RpcErrorCode::InvalidRequest, "the server is shut down")];
         }
         if method == "initialize" {
-            return vec![match read(params) {
-                Ok(params) => answer(&id, &self.initialize(&params)),
-                Err((code, problem)) => refusal(&id, code, &problem),
-            }];
+            let result = read(params).map(|params| self.initialize(&params));
+            return vec![answer(&id, result)];
         }
         if self.phase == Phase::Before {
-            return vec![refusal(&id, ErrorCode::NotInitialized, "`initialize` comes first")];
+            return vec![refusal(&id, RpcErrorCode::NotInitialized, "`initialize` comes first")];
         }
         if NEED_RESULT.contains(&method.as_str()) && self.checked.stamp < self.stamp {
             self.waiting.push((id, method, params));
             return Vec::new();
         }
-        vec![match self.answered(&method, params) {
-            Ok(result) => answer(&id, &result),
-            Err((code, problem)) => refusal(&id, code, &problem),
-        }]
+        vec![answer(&id, self.answered(&method, params))]
     }
 
-    fn answered(&mut self, method: &str, params: Json) -> Result<Json, Refused> {
+    fn answered(&mut self, method: &str, params: Json) -> Result<Json, RpcError> {
         if method == "shutdown" {
             self.phase = Phase::ShutDown;
             return Ok(Json::Null);
         }
-        let wrong = |problem: String| (ErrorCode::InvalidParams, problem);
+        let wrong = |problem: String| RpcError::new(RpcErrorCode::InvalidParams, problem);
         match method {
             "brief/sees" => return sees::sees(self, &read(params)?).map_err(wrong),
             "workspace/willRenameFiles" => {
@@ -246,7 +237,7 @@ impl LanguageServer {
                 let params: RenameParams = read(params)?;
                 let Some(asked) = self.question(&params.place) else { return Ok(Json::Null) };
                 return rename::rename(self, &asked, &params.new_name)
-                    .map_err(|problem| (ErrorCode::RequestFailed, problem));
+                    .map_err(|problem| RpcError::new(RpcErrorCode::RequestFailed, problem));
             }
             _ => {}
         }
@@ -260,7 +251,10 @@ impl LanguageServer {
             "textDocument/definition" => features::definition,
             "textDocument/references" => features::references,
             "textDocument/formatting" => features::formatting,
-            _ => return Err((ErrorCode::UnknownMethod, format!("`{method}` is not known"))),
+            _ => {
+                let problem = format!("`{method}` is not known");
+                return Err(RpcError::new(RpcErrorCode::UnknownMethod, problem));
+            }
         };
         let params: DocumentParams = read(params)?;
         // An editor may ask about a document that it has closed meanwhile.
@@ -384,7 +378,7 @@ impl LanguageServer {
                 let id = params.get("id")?;
                 let place = self.waiting.iter().position(|(waiting, ..)| waiting == id)?;
                 let (id, ..) = self.waiting.remove(place);
-                Some(vec![refusal(&id, ErrorCode::Cancelled, "cancelled")])
+                Some(vec![refusal(&id, RpcErrorCode::Cancelled, "cancelled")])
             }
             _ => None,
         }
@@ -417,11 +411,7 @@ impl LanguageServer {
     fn request(&mut self, method: &str, params: Option<Json>) -> Json {
         self.requests += 1;
         let id = format!("brief-{}", self.requests);
-        let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method});
-        if let Some(params) = params {
-            request["params"] = params;
-        }
-        request
+        rpc::request(&id.into(), method, params)
     }
 
     /// Lets the checker look at the texts as they are now.
@@ -524,7 +514,7 @@ impl LanguageServer {
                 json!({"uri": uri_of(path), "diagnostics": shown})
             }
         };
-        notification("textDocument/publishDiagnostics", &params)
+        rpc::notification("textDocument/publishDiagnostics", Some(params))
     }
 }
 
@@ -557,9 +547,12 @@ pub(super) struct DocumentQuestion<'d> {
     pub(super) range: Option<TextRange>,
 }
 
-/// A code of the protocol, and the problem in words.
-type Refused = (ErrorCode, String);
+/// Returns the answer to a request that is not done.
+fn refusal(id: &Json, code: RpcErrorCode, problem: &str) -> Json {
+    answer(id, Err(RpcError::new(code, problem)))
+}
 
-fn read<T: DeserializeOwned>(params: Json) -> Result<T, Refused> {
-    serde_json::from_value(params).map_err(|error| (ErrorCode::InvalidParams, error.to_string()))
+fn read<T: DeserializeOwned>(params: Json) -> Result<T, RpcError> {
+    serde_json::from_value(params)
+        .map_err(|error| RpcError::new(RpcErrorCode::InvalidParams, error.to_string()))
 }

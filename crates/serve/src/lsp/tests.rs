@@ -7,10 +7,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use brief_syntax::rpc::{HeadedFrame, frame_with_headers, read_headed_frame};
 use brief_system::{MemorySystem, System};
 use serde_json::{Value as Json, json};
 
-use super::wire::{LspFrame, frame_of, read_frame};
 use super::{LspEnding, serve};
 
 /// An editor with a project in memory, at `/p`.
@@ -42,7 +42,9 @@ impl Editor {
             let input: Box<dyn Read + Send> = Box::new(input);
             serve(&system, &PathBuf::from("/p"), input, &mut |bytes| {
                 let mut bytes = bytes;
-                let Some(LspFrame::Message(message)) = read_frame(&mut bytes)? else { panic!() };
+                let Some(HeadedFrame::Message(message)) = read_headed_frame(&mut bytes)? else {
+                    panic!()
+                };
                 let _ = said.send(message);
                 Ok(())
             })
@@ -52,7 +54,7 @@ impl Editor {
     }
 
     fn send(&mut self, message: &Json) {
-        self.to.as_mut().unwrap().write_all(&frame_of(message)).unwrap();
+        self.to.as_mut().unwrap().write_all(&frame_with_headers(message)).unwrap();
     }
 
     fn tell(&mut self, method: &str, params: &Json) {

@@ -1,8 +1,8 @@
-//! The framing of the language server protocol: headers, an empty line, one JSON-RPC message.
+//! Messages with headers, as in the language server protocol: their length, an empty line, one message.
 
 use std::io::{self, BufRead, Read};
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 /// The limit for the bytes of a message. An editor sends a whole file in one.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
@@ -12,7 +12,7 @@ const MOST_HEADER_BYTES: u64 = 8 * 1024;
 
 /// One frame.
 #[derive(Debug, PartialEq)]
-pub(super) enum LspFrame {
+pub enum HeadedFrame {
     /// Valid JSON.
     Message(Json),
     /// A body that is not JSON, with the reason.
@@ -20,7 +20,7 @@ pub(super) enum LspFrame {
 }
 
 /// Reads a frame; `None` at the end. After an error the next frame cannot be found.
-pub(super) fn read_frame(reader: &mut impl BufRead) -> io::Result<Option<LspFrame>> {
+pub fn read_headed_frame(reader: &mut impl BufRead) -> io::Result<Option<HeadedFrame>> {
     let Some(length) = read_length(reader)? else { return Ok(None) };
     if length > MOST_BYTES {
         let message = format!("a message has at most {MOST_BYTES} bytes, not {length}");
@@ -32,8 +32,8 @@ pub(super) fn read_frame(reader: &mut impl BufRead) -> io::Result<Option<LspFram
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     Ok(Some(match serde_json::from_slice(&body) {
-        Ok(message) => LspFrame::Message(message),
-        Err(error) => LspFrame::Wrong(error.to_string()),
+        Ok(message) => HeadedFrame::Message(message),
+        Err(error) => HeadedFrame::Wrong(error.to_string()),
     }))
 }
 
@@ -64,47 +64,25 @@ fn read_length(reader: &mut impl BufRead) -> io::Result<Option<usize>> {
 }
 
 /// Returns the bytes of a message.
-pub(super) fn frame_of(message: &Json) -> Vec<u8> {
+pub fn frame_with_headers(message: &Json) -> Vec<u8> {
     let body = message.to_string();
     format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// The errors of JSON-RPC and of the protocol.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum ErrorCode {
-    Parse = -32700,
-    InvalidRequest = -32600,
-    UnknownMethod = -32601,
-    InvalidParams = -32602,
-    NotInitialized = -32002,
-    Cancelled = -32800,
-    RequestFailed = -32803,
-}
-
-pub(super) fn answer(id: &Json, result: &Json) -> Json {
-    json!({"jsonrpc": "2.0", "id": id, "result": result})
-}
-
-pub(super) fn refusal(id: &Json, code: ErrorCode, message: &str) -> Json {
-    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code as i32, "message": message}})
-}
-
-pub(super) fn notification(method: &str, params: &Json) -> Json {
-    json!({"jsonrpc": "2.0", "method": method, "params": params})
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn frames_are_read_one_after_the_other() {
         let text = "Content-Length: 2\r\nContent-Type: x\r\n\r\n{}content-length:4\r\n\r\nnullContent-Length: 1\r\n\r\n{";
         let mut reader = text.as_bytes();
-        assert_eq!(read_frame(&mut reader).unwrap(), Some(LspFrame::Message(json!({}))));
-        assert_eq!(read_frame(&mut reader).unwrap(), Some(LspFrame::Message(Json::Null)));
-        assert!(matches!(read_frame(&mut reader).unwrap(), Some(LspFrame::Wrong(_))));
-        assert_eq!(read_frame(&mut reader).unwrap(), None);
+        assert_eq!(read_headed_frame(&mut reader).unwrap(), Some(HeadedFrame::Message(json!({}))));
+        assert_eq!(read_headed_frame(&mut reader).unwrap(), Some(HeadedFrame::Message(Json::Null)));
+        assert!(matches!(read_headed_frame(&mut reader).unwrap(), Some(HeadedFrame::Wrong(_))));
+        assert_eq!(read_headed_frame(&mut reader).unwrap(), None);
     }
 
     #[test]
@@ -120,7 +98,7 @@ mod tests {
             &"x".repeat(1 << 20),
         ] {
             let shown = &text[..text.len().min(40)];
-            assert!(read_frame(&mut text.as_bytes()).is_err(), "{shown}");
+            assert!(read_headed_frame(&mut text.as_bytes()).is_err(), "{shown}");
         }
     }
 
@@ -133,7 +111,7 @@ mod tests {
                 input.extend_from_slice(unstructured.choose(&parts)?);
             }
             let mut reader = input.as_slice();
-            while let Ok(Some(_)) = read_frame(&mut reader) {}
+            while let Ok(Some(_)) = read_headed_frame(&mut reader) {}
             Ok(())
         })
         .budget_ms(300);

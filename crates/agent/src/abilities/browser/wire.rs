@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_syntax::limits;
+use brief_syntax::rpc::{DelimitedInput, TooLong};
 use brief_system::{Companion, Interruption, System, words};
 use serde_json::{Value, json};
 
@@ -49,16 +50,14 @@ pub(super) struct BrowserWire {
     pub(super) system: Arc<dyn System>,
     /// The interruption of the current call.
     pub(super) stop: Interruption,
-    input: Vec<u8>,
-    /// The bytes of the input that hold no end of a message.
-    scanned: usize,
+    input: DelimitedInput,
     last: u64,
 }
 
 impl BrowserWire {
     pub(super) fn new(companion: Box<dyn Companion>, system: Arc<dyn System>) -> BrowserWire {
-        let (stop, input) = (Interruption::default(), Vec::new());
-        BrowserWire { companion, system, stop, input, scanned: 0, last: 0 }
+        let input = DelimitedInput::new(0, limits::BROWSER_MESSAGE_BYTES);
+        BrowserWire { companion, system, stop: Interruption::default(), input, last: 0 }
     }
 
     /// Sends a command to the browser or to one of its sessions, and returns its number.
@@ -88,18 +87,17 @@ impl BrowserWire {
     pub(super) fn receive(&mut self, deadline: Duration) -> Result<Value, WireFault> {
         let mut piece = vec![0; PIECE];
         loop {
-            if let Some(end) = self.input[self.scanned..].iter().position(|byte| *byte == 0) {
-                let rest = self.input.split_off(self.scanned + end + 1);
-                let message = std::mem::replace(&mut self.input, rest);
-                self.scanned = 0;
-                return serde_json::from_slice(&message[..message.len() - 1])
-                    .map_err(|_| WireFault::Ended("the browser sent nonsense".to_owned()));
-            }
-            self.scanned = self.input.len();
-            if self.scanned > limits::BROWSER_MESSAGE_BYTES {
-                let most = limits::BROWSER_MESSAGE_BYTES;
-                let message = format!("the browser sent a message of more than {most} bytes");
-                return Err(WireFault::Ended(message));
+            match self.input.take() {
+                Ok(None) => {}
+                Ok(Some(message)) => {
+                    return serde_json::from_slice(&message)
+                        .map_err(|_| WireFault::Ended("the browser sent nonsense".to_owned()));
+                }
+                Err(TooLong) => {
+                    let most = limits::BROWSER_MESSAGE_BYTES;
+                    let message = format!("the browser sent a message of more than {most} bytes");
+                    return Err(WireFault::Ended(message));
+                }
             }
             if self.stop.is_raised() {
                 return Err(WireFault::Interrupted);
@@ -107,7 +105,7 @@ impl BrowserWire {
             let left = deadline.saturating_sub(self.system.elapsed());
             match self.companion.receive(&mut piece, TICK.min(left)) {
                 Ok(0) => return Err(WireFault::Ended("the browser has ended".to_owned())),
-                Ok(count) => self.input.extend_from_slice(&piece[..count]),
+                Ok(count) => self.input.push(&piece[..count]),
                 Err(error) if error.kind() == io::ErrorKind::TimedOut && !left.is_zero() => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                     return Err(WireFault::TimedOut);
