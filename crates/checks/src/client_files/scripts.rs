@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use brief_profiles::Reaction;
-use brief_syntax::shell::{CommandOrigin, ShellWord, WordForm, parse_commands};
+use brief_syntax::shell::{ShellOrigin, ShellWord, WordForm, parse_commands};
 use brief_syntax::{Span, rules};
 use brief_system::paths::cleaned;
 
@@ -48,7 +48,7 @@ fn script_path(text: &str) -> Option<String> {
     let is_first = command.span.start + text.trim_start().len() == text.len();
     // On Windows a backslash is a part of a path.
     if !is_first
-        || command.origin != CommandOrigin::Text
+        || command.origin != ShellOrigin::Text
         || !command.assignments.is_empty()
         || text.get(command.span.range())?.contains('\\')
     {

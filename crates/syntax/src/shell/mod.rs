@@ -74,7 +74,7 @@ pub struct SimpleCommand {
     /// What joins it to the command before it.
     pub connector: Connector,
     /// The place where it stands.
-    pub origin: CommandOrigin,
+    pub origin: ShellOrigin,
     /// The number of substitutions and inner lines around it.
     pub depth: usize,
     /// False in an inner line with escapes, in which every span is that of the whole line.
@@ -97,7 +97,7 @@ pub enum Connector {
 
 /// The place where a command stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum CommandOrigin {
+pub enum ShellOrigin {
     /// The text itself.
     #[default]
     Text,

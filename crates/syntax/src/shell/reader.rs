@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::redirect::HereDocument;
 use super::wrapper::{InnerLine, inner_line};
 use super::{
-    CommandOrigin, Connector, LONGEST_DIRECTORY, MOST_COMMANDS, MOST_NESTED, ShellAssignment,
+    Connector, LONGEST_DIRECTORY, MOST_COMMANDS, MOST_NESTED, ShellAssignment, ShellOrigin,
     ShellScript, ShellWord, SimpleCommand,
 };
 use crate::Span;
@@ -71,7 +71,7 @@ pub(super) struct Reader<'t> {
     pub(super) is_complete: bool,
     /// The bytes of inner lines that may still be read.
     budget: usize,
-    origin: CommandOrigin,
+    origin: ShellOrigin,
     pub(super) directory: Directory,
     pub(super) commands: Vec<SimpleCommand>,
     pub(super) level: Level,
@@ -123,7 +123,7 @@ impl<'t> Reader<'t> {
             depth: 0,
             is_complete: true,
             budget: 0,
-            origin: CommandOrigin::Text,
+            origin: ShellOrigin::Text,
             directory,
             commands: Vec::new(),
             level,
@@ -229,7 +229,7 @@ impl<'t> Reader<'t> {
         }
         let level = Level { pipeline: self.directory.clone(), ..Level::default() };
         let outer = std::mem::replace(&mut self.level, level);
-        let origin = std::mem::replace(&mut self.origin, CommandOrigin::Substitution);
+        let origin = std::mem::replace(&mut self.origin, ShellOrigin::Substitution);
         let directory = self.directory.clone();
         self.run(true);
         (self.level, self.origin, self.directory) = (outer, origin, directory);
@@ -241,7 +241,7 @@ impl<'t> Reader<'t> {
         &mut self,
         line: &str,
         spans: SpanBase,
-        origin: CommandOrigin,
+        origin: ShellOrigin,
     ) -> Directory {
         self.read_inside(line, spans, |inner| {
             inner.origin = origin;
@@ -533,7 +533,7 @@ impl<'t> Reader<'t> {
                 (None, SpanBase::Within(_)) => SpanBase::Whole(span),
                 (None, spans) => spans,
             };
-            let directory = self.inner_line(&line, spans, CommandOrigin::InnerLine);
+            let directory = self.inner_line(&line, spans, ShellOrigin::InnerLine);
             if !is_own_shell && !is_piped {
                 self.directory = directory;
             }

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::word::read_here_text;
 use super::wrapper::reads_its_input;
-use super::{CommandOrigin, HereText, RedirectKind, ShellRedirect};
+use super::{HereText, RedirectKind, ShellOrigin, ShellRedirect};
 use crate::Span;
 
 /// A here-document whose text begins on the next line.
@@ -115,7 +115,7 @@ impl Reader<'_> {
                 };
                 let directory = command.directory.clone();
                 let now = std::mem::replace(&mut self.directory, directory);
-                self.inner_line(&text, spans, CommandOrigin::InnerLine);
+                self.inner_line(&text, spans, ShellOrigin::InnerLine);
                 self.directory = now;
             }
         }

@@ -187,7 +187,7 @@ fn inner_lines_are_read() {
     let spans: Vec<_> =
         commands.iter().map(|c| (c.words[0].span.range(), c.has_exact_spans)).collect();
     assert_eq!(spans, [(0..4, true), (9..10, true), (15..17, true), (21..30, false)]);
-    assert_eq!(commands[1].origin, CommandOrigin::InnerLine);
+    assert_eq!(commands[1].origin, ShellOrigin::InnerLine);
     assert_eq!((commands[0].depth, commands[1].depth), (0, 1));
 }
 

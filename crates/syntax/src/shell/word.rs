@@ -1,7 +1,7 @@
 //! Reads one word: quotes, escapes and expansions.
 
 use super::reader::Reader;
-use super::{CommandOrigin, ShellWord, WordForm};
+use super::{ShellOrigin, ShellWord, WordForm};
 use crate::Span;
 
 /// A word while it is read.
@@ -364,9 +364,9 @@ impl Reader<'_> {
         if has_escapes {
             let line = line.replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\");
             let place = self.spans.whole(Span::new(start, self.at));
-            self.inner_line(&line, place, CommandOrigin::Substitution);
+            self.inner_line(&line, place, ShellOrigin::Substitution);
         } else {
-            self.inner_line(line, self.spans.within(inner), CommandOrigin::Substitution);
+            self.inner_line(line, self.spans.within(inner), ShellOrigin::Substitution);
         }
         self.at = (self.at + 1).min(self.text.len());
         word.push(&text[start..self.at], start);
