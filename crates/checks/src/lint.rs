@@ -274,9 +274,12 @@ impl<'s> Lint<'s> {
                 let refused = configuration.check_source(self.system, &self.root);
                 let new = refused.into_iter().filter(|one| !is_told(one, &found));
                 // The author of a file in Git LFS has its content: it cannot be installed, and is no mistake of the file.
-                let new = new.map(|one| match one.message.contains("pointer of Git LFS") {
-                    true => one.with_severity(Severity::Warning),
-                    false => one,
+                let new = new.map(|one| {
+                    if one.message.contains("pointer of Git LFS") {
+                        one.with_severity(Severity::Warning)
+                    } else {
+                        one
+                    }
                 });
                 let new: Vec<Diagnostic> = new.collect();
                 found.extend(new);

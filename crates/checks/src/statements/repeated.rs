@@ -128,10 +128,10 @@ pub(super) fn pairs(texts: &[TextDemands]) -> Vec<SharedPassages> {
     });
     let least = |shared: &SharedPassages| {
         let names = [shared.left, shared.right].map(|at| texts[at].path().file_name());
-        let is_main = |name: &Option<&OsStr>| {
+        let is_main = |name: Option<&OsStr>| {
             name.and_then(OsStr::to_str).is_some_and(|name| MAINS.contains(&name))
         };
-        let is_of_two = names[0] != names[1] && names.iter().all(is_main);
+        let is_of_two = names[0] != names[1] && names.into_iter().all(is_main);
         if is_of_two { FEWEST_OF_MAINS } else { FEWEST_TOKENS }
     };
     shared.filter(|shared| shared.tokens >= least(shared)).collect()

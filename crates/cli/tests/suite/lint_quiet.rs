@@ -368,12 +368,13 @@ fn names_that_only_look_like_mistakes_are_left_alone() {
 fn main_texts_of_two_clients_may_repeat_each_other() {
     let words =
         ["Prices", "Orders", "Handlers", "Errors", "Migrations", "Tests", "Schemas", "Queues"];
-    let text: String = words
+    let paragraphs: Vec<String> = words
         .iter()
         .map(|word| {
             format!("{word} have a module of their own, with {word} in its name, and nobody else writes to the tables below it.\n\n")
         })
         .collect();
+    let text = paragraphs.concat();
     let mains = project()
         .with_file("a.ts", "")
         .with_file("GEMINI.md", &text)

@@ -78,7 +78,7 @@ fn what_a_command_did_not_show_is_late() {
 /// A file that the command showed, one that no command changed, and one that the user changed while nothing ran.
 #[test]
 fn other_changes_are_not_unseen() {
-    let an_hour = Duration::from_secs(3600);
+    let an_hour = Duration::from_hours(1);
     for (command, moved) in [
         ("sed -i s/1/2/ src/api/a.py", None),
         ("make", Some(SystemTime::now() - an_hour)),
@@ -143,9 +143,10 @@ fn what_comes_with_the_result_of_a_change_is_late() {
 /// What an answer had no room for comes with the next one, and is late.
 #[test]
 fn what_had_no_room_is_late() {
-    let entries: String = (0..20)
+    let entries: Vec<String> = (0..20)
         .map(|number| format!("- {{content: 'N{number} {}', match: ['*.py']}}\n", "x".repeat(900)))
         .collect();
+    let entries = entries.concat();
     let project = project()
         .with_file(".git/HEAD", "")
         .with_file("AGENTS.yaml", format!("context:\n{entries}"))

@@ -321,8 +321,12 @@ impl<'s> Memory<'s> {
         entries: impl Iterator<Item = &'e str>,
         known: &DeliveredEntries,
     ) {
-        let new = entries.filter(|mark| !known.has_waited(mark));
-        let lines: String = new.map(|mark| format!("{WAITS}{mark}\n")).collect();
+        let mut lines = String::new();
+        for mark in entries.filter(|mark| !known.has_waited(mark)) {
+            lines.push(WAITS);
+            lines.push_str(mark);
+            lines.push('\n');
+        }
         if !lines.is_empty() {
             self.add(&lines);
         }
