@@ -1,6 +1,7 @@
 //! Documentation that is generated from the program, so that the two agree.
 
 mod diagnostics;
+mod messages;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -36,6 +37,7 @@ fn pages() -> Result<Vec<Page>, String> {
     let rules = RulePage::all();
     pages.extend(rules.map(|rule| page(&diagnostics::path(rule.code), rule.to_string())));
     pages.extend(clients::pages().into_iter().map(|(path, content)| Page { path, content }));
+    pages.push(page(messages::PATH, messages::render_messages()?));
     pages.push(page(book::CONTENTS, book::contents()?));
     Ok(pages)
 }

@@ -1,13 +1,15 @@
-//! Work on the project itself: `cargo xtask test`, `generate`, `spelling`, `bench`, `compare`, `instructions`, `clients`, `oracles`, `fuzz`, `order`, `view`,
+//! Work on the project itself: `cargo xtask test`, `generate`, `spelling`, `names`, `bench`, `compare`, `instructions`, `clients`, `oracles`, `fuzz`, `order`, `view`,
 //! `vscode`, `dist` and `book`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
-#![expect(clippy::print_stderr, reason = "this tool talks to a person")]
+#![expect(clippy::print_stderr, clippy::print_stdout, reason = "this tool talks to a person")]
 
 mod bench;
 mod book;
 mod clients;
 mod dist;
 mod generate;
+mod names;
+mod source;
 mod test;
 
 use std::path::PathBuf;
@@ -34,6 +36,8 @@ enum Task {
     },
     /// Check that every file is in US English
     Spelling,
+    /// Count names of functions that say too little, and print the worst
+    Names(names::NamesArgs),
     /// Measure speed as ratios in one run
     Bench {
         /// The number of runs of each command
@@ -112,6 +116,7 @@ fn main() -> ExitCode {
         Task::Test(args) => test::run_tests(&args),
         Task::Generate { check } => generate::run(check),
         Task::Spelling => test::check_spelling(),
+        Task::Names(args) => names::print_names(&args),
         Task::Bench { runs } => bench::run_all(runs),
         Task::Compare { only, quick } => bench::compare(&only, quick),
         Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
