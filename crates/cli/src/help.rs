@@ -255,7 +255,12 @@ mod tests {
             let args = words(call);
             let matches = whole(&args).unwrap_or_else(|error| panic!("{call}: {error}"));
             let options = GlobalOptions::from_arg_matches(&matches);
-            let expected = Cli { options: options.unwrap(), command: typed(&matches) };
+            let mut command = typed(&matches);
+            // `brief-agent` gets the call as it was typed.
+            if let crate::commands::Command::Agent(agent) = &mut command {
+                agent.words = args[1..].to_vec();
+            }
+            let expected = Cli { options: options.unwrap(), command };
             let read = Cli::read(&args, 80).unwrap_or_else(|error| panic!("{call}: {error}"));
             assert_eq!(format!("{read:?}"), format!("{expected:?}"), "{call}");
         }

@@ -81,7 +81,7 @@ pub(crate) struct LintArgs {
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
 
-    /// Enable pedantic rules: missing licenses, possibly outdated references, notes about the setup
+    /// Enable pedantic rules, such as missing licenses
     #[arg(long)]
     pedantic: bool,
 

@@ -372,16 +372,16 @@ fn servers_of_a_project_do_not_start_without_trust() {
         "--mcp-config",
         ".mcp.json",
     ];
-    let output = project.run(&call);
+    let output = project.spawn(&call);
     assert_refused(&project, &output, "the servers in `.mcp.json` do not start");
     let exec: Vec<&str> = call.iter().copied().chain(["--exec"]).collect();
-    let output = project.run(&exec);
+    let output = project.spawn(&exec);
     assert!(ran(&project), "{output}");
     // One that lies elsewhere is the operator's own.
     fs::remove_file(project.path().join("marker")).unwrap();
     let outside = project.outside().join("mcp.json");
     fs::write(&outside, servers).unwrap();
     let own: Vec<&str> = call[..9].iter().copied().chain([outside.to_str().unwrap()]).collect();
-    let output = project.run(&own);
+    let output = project.spawn(&own);
     assert!(ran(&project), "{output}");
 }

@@ -105,7 +105,7 @@ fn a_lock_that_was_edited_is_refused_with_its_line() {
     let text = sample().to_text();
     let cases = [
         ("version = 2", "version = 9", "upgrade"),
-        ("version = 2", "version = 0", "upgrade"),
+        ("version = 2", "version = 0", "no such `version`"),
         ("kind = \"skill\"", "kind = \"skil\"", "no kind `skil`"),
         (".claude/skills/a/SKILL.md", "../../etc/passwd", "not the path of an output"),
         (".claude/skills/a/SKILL.md", "src/main.rs", "not the path of an output"),
