@@ -40,14 +40,14 @@ fn main() {
     if !is("PROFILE", "release") || !is_gnu {
         return;
     }
-    if is_native && glibc().is_some_and(|version| version >= GLIBC) {
-        option("-Wl,-z,pack-relative-relocs");
+    if is_native && glibc_version().is_some_and(|version| version >= GLIBC) {
+        print_link_argument("-Wl,-z,pack-relative-relocs");
     }
     if is_plain {
         // `brief-agent`, which is linked with this file, too, answers no hook.
         let script = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("hook.ld");
         if script.is_file() {
-            option(&format!("-Wl,-T,{}", script.display()));
+            print_link_argument(&format!("-Wl,-T,{}", script.display()));
         }
     }
     if is_plain && is_native && ARCHIVES.iter().all(|name| has_archive(name)) {
@@ -55,12 +55,12 @@ fn main() {
         for (name, content) in SCRIPTS {
             fs::write(Path::new(&directory).join(name), content).expect("that directory is ours");
         }
-        option(&format!("-L{directory}"));
-        option("-static-pie");
+        print_link_argument(&format!("-L{directory}"));
+        print_link_argument("-static-pie");
     }
 }
 
-fn option(text: &str) {
+fn print_link_argument(text: &str) {
     println!("cargo::rustc-link-arg-bins={text}");
 }
 
@@ -71,7 +71,7 @@ fn has_archive(name: &str) -> bool {
 }
 
 /// Returns the version of the C library of this system; `None` when it does not say.
-fn glibc() -> Option<(u32, u32)> {
+fn glibc_version() -> Option<(u32, u32)> {
     let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;

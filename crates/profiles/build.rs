@@ -27,14 +27,14 @@ fn main() {
     let write = |name: &str, content: String| {
         fs::write(target.join(name), content).expect("cargo made the directory");
     };
-    match clients() {
+    match read_clients() {
         Ok(known) => {
             write("compiled.rs", lists_of_names(&known));
             write("builtin.rs", format!("{known:?}"));
         }
         Err(problem) => println!("cargo::error={problem}"),
     }
-    match tables() {
+    match read_check_tables() {
         Ok(tables) => write("checks", tables),
         Err(problem) => println!("cargo::error={problem}"),
     }
@@ -63,16 +63,16 @@ fn files_in(directory: &str) -> Result<Vec<PathBuf>, String> {
 
 /// Reads the tables of checks into one text: a line with the client's name and its paths, each after a tab, and a line
 /// with the table as JSON.
-fn tables() -> Result<String, String> {
+fn read_check_tables() -> Result<String, String> {
     let mut tables = String::new();
     for path in files_in("checks")? {
         let named = |problem: String| format!("{}: {problem}", path.display());
         let text = fs::read_to_string(&path).map_err(|error| named(error.to_string()))?;
-        let checks: ClientChecks = parsed(&text).map_err(named)?;
-        if let Some(problem) = checks.problem() {
+        let checks: ClientChecks = parse_toml(&text).map_err(named)?;
+        if let Some(problem) = checks.find_problem() {
             return Err(named(problem));
         }
-        let json: serde_json::Value = parsed(&text).map_err(named)?;
+        let json: serde_json::Value = parse_toml(&text).map_err(named)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         tables.push_str(&name);
         for path in checks.files.iter().flat_map(|file| &file.paths) {
@@ -85,7 +85,7 @@ fn tables() -> Result<String, String> {
 }
 
 /// Reads TOML. The error names the line.
-fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
+fn parse_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
     toml_edit::de::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
         format!("line {line}: {}", error.message())
@@ -93,15 +93,15 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 /// Reads all clients. The error names the file, the line and the key.
-fn clients() -> Result<KnownClients, String> {
+fn read_clients() -> Result<KnownClients, String> {
     let read =
-        |path: &PathBuf| client(path).map_err(|error| format!("{}: {error}", path.display()));
-    KnownClients::of(files_in("clients")?.iter().map(read).collect::<Result<_, _>>()?)
+        |path: &PathBuf| read_client(path).map_err(|error| format!("{}: {error}", path.display()));
+    KnownClients::from_clients(files_in("clients")?.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-fn client(path: &Path) -> Result<Client, String> {
+fn read_client(path: &Path) -> Result<Client, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let mut client: Client = parsed(&text)?;
+    let mut client: Client = parse_toml(&text)?;
     if path.file_stem().is_none_or(|stem| stem != &*client.id) {
         return Err(format!("line 1: the file of `{}` bears another name", &*client.id));
     }
@@ -113,7 +113,7 @@ fn client(path: &Path) -> Result<Client, String> {
 
 /// Returns a client's file with the keys that the compiler reads, and no comments: it is read in every build.
 fn compiled_keys(text: &str) -> Result<String, String> {
-    let mut file: serde_json::Map<String, serde_json::Value> = parsed(text)?;
+    let mut file: serde_json::Map<String, serde_json::Value> = parse_toml(text)?;
     file.retain(|key, _| Client::COMPILED_KEYS.contains(&key.as_str()));
     toml_edit::ser::to_string(&file).map_err(|error| error.to_string())
 }

@@ -12,22 +12,22 @@ use std::{env, fs};
 
 fn main() {
     println!("cargo::rerun-if-changed=rules");
-    let rules = PathBuf::from(variable("CARGO_MANIFEST_DIR")).join("rules");
+    let rules = PathBuf::from(read_variable("CARGO_MANIFEST_DIR")).join("rules");
     let mut areas: BTreeMap<String, String> = BTreeMap::new();
     let mut pages = String::new();
-    for path in files(&rules) {
+    for path in collect_pages(&rules) {
         let name = path.strip_prefix(&rules).expect("the page is below `rules`");
         let code = name.with_extension("").to_string_lossy().replace('\\', "/");
         let page = fs::read_to_string(&path).expect("a page is readable text").replace('\r', "");
         let (area, name) = code.rsplit_once('/').unwrap_or(("", &code));
         let constant = name.to_uppercase().replace('-', "_");
-        let severity = match field(&page, "severity") {
+        let severity = match field_value(&page, "severity") {
             "error" => "Error",
             "warning" => "Warning",
             "note" => "Note",
             other => panic!("{code}: `severity: {other}` is not error, warning or note"),
         };
-        let summary = field(&page, "summary").trim_matches('"').replace("\\\"", "\"");
+        let summary = field_value(&page, "summary").trim_matches('"').replace("\\\"", "\"");
         let _ = writeln!(
             areas.entry(area.to_owned()).or_default(),
             "#[doc = {summary:?}]\n\
@@ -47,22 +47,22 @@ fn main() {
             ),
         };
     }
-    let out = PathBuf::from(variable("OUT_DIR"));
+    let out = PathBuf::from(read_variable("OUT_DIR"));
     fs::write(out.join("rules.rs"), constants).expect("cargo's output directory is writable");
     fs::write(out.join("pages"), pages).expect("cargo's output directory is writable");
 }
 
-fn variable(name: &str) -> String {
+fn read_variable(name: &str) -> String {
     env::var(name).expect("cargo sets the variable")
 }
 
 /// Returns the pages below a directory, in the order of their paths.
-fn files(directory: &Path) -> Vec<PathBuf> {
+fn collect_pages(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).expect("the directory is readable") {
         let path = entry.expect("the directory is readable").path();
         if path.is_dir() {
-            found.extend(files(&path));
+            found.extend(collect_pages(&path));
         } else if path.extension().is_some_and(|extension| extension == "md") {
             found.push(path);
         }
@@ -72,7 +72,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the value of a field of the front matter, which stands on one line.
-fn field<'p>(page: &'p str, name: &str) -> &'p str {
+fn field_value<'p>(page: &'p str, name: &str) -> &'p str {
     let mut lines = page.lines().skip(1).take_while(|line| *line != "---");
     lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")).unwrap_or_default()
 }

@@ -19,7 +19,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::mutate;
 use crate::seeds::{self, Seed};
 use crate::target::Target;
-use crate::{UNIT_BYTES, UNIT_SECONDS, directory};
+use crate::{UNIT_BYTES, UNIT_SECONDS, crate_directory};
 
 /// The exit code of a worker whose input computed for too long.
 const TOO_SLOW: u8 = 77;
@@ -53,12 +53,12 @@ pub fn seeds_of(target: &Target, all: &[Seed]) -> Vec<Vec<u8>> {
     let chosen = all.iter().filter(|seed| (target.seed)(&seed.path));
     let mut list: Vec<Vec<u8>> = chosen.map(|seed| seed.content.clone()).collect();
     list.extend(target.own_seeds.iter().map(|seed| seed.as_bytes().to_vec()));
-    list.extend(seeds::found(target.name).into_iter().map(|(_, content)| content));
+    list.extend(seeds::read_found_inputs(target.name).into_iter().map(|(_, content)| content));
     list
 }
 
 /// Runs a target from input number `first` on, in workers of the program at `program`.
-pub fn run(
+pub fn run_target(
     program: &Path,
     target: &Target,
     first: u64,
@@ -84,9 +84,9 @@ pub fn run(
         let index = index.unwrap_or(next);
         if !traced.success() {
             let mut buffer = Vec::new();
-            let seeds = seeds_of(target, &seeds::all());
-            mutate::input(&seeds, target.dictionary, index, target.longest, &mut buffer);
-            outcome.findings.push(save(findings, &buffer)?);
+            let seeds = seeds_of(target, &seeds::read_all_seeds());
+            mutate::create_input(&seeds, target.dictionary, index, target.longest, &mut buffer);
+            outcome.findings.push(save_input(findings, &buffer)?);
         }
         outcome.executions += index + 1 - next;
         next = index + 1;
@@ -108,24 +108,24 @@ fn worker_of(program: &Path, target: &Target, from: u64, to: u64, findings: &Pat
 
 /// Runs the inputs `from..to` in this process, within the limits of one input. Panics are saved and
 /// skipped; everything else ends the process.
-pub fn work(target: &Target, from: u64, to: u64, findings: &Path, note: Option<&Path>) {
-    let seeds = seeds_of(target, &seeds::all());
+pub fn run_inputs(target: &Target, from: u64, to: u64, findings: &Path, note: Option<&Path>) {
+    let seeds = seeds_of(target, &seeds::read_all_seeds());
     let room = Some(UNIT_BYTES + PROGRAM_BYTES);
     // On a system without this limit, the one for time holds.
     let _ = rustix::process::setrlimit(Resource::As, Rlimit { current: room, maximum: room });
     panic::set_hook(Box::new(|_| {}));
     let current = Arc::new(AtomicU64::new(from));
-    watch(Arc::clone(&current));
+    watch_time(Arc::clone(&current));
     let mut buffer = Vec::with_capacity(target.longest * 2);
     for index in from..to {
         current.store(index, Ordering::Relaxed);
         if let Some(note) = note {
             let _ = fs::write(note, index.to_string());
         }
-        mutate::input(&seeds, target.dictionary, index, target.longest, &mut buffer);
+        mutate::create_input(&seeds, target.dictionary, index, target.longest, &mut buffer);
         let run = AssertUnwindSafe(|| (target.run)(&buffer));
         if panic::catch_unwind(run).is_err()
-            && let Ok(path) = save(findings, &buffer)
+            && let Ok(path) = save_input(findings, &buffer)
         {
             let _ = fs::rename(&path, path.with_extension("panic"));
         }
@@ -134,12 +134,12 @@ pub fn work(target: &Target, from: u64, to: u64, findings: &Path, note: Option<&
 
 /// Ends the process when one input computes for more than a second. The time of other processes
 /// does not count.
-fn watch(current: Arc<AtomicU64>) {
+fn watch_time(current: Arc<AtomicU64>) {
     std::thread::spawn(move || {
         let (mut index, mut since) = (u64::MAX, Duration::ZERO);
         loop {
             std::thread::sleep(Duration::from_millis(50));
-            let (now, computed) = (current.load(Ordering::Relaxed), computed());
+            let (now, computed) = (current.load(Ordering::Relaxed), cpu_time());
             if now != index {
                 (index, since) = (now, computed);
             } else if computed.saturating_sub(since) > Duration::from_secs(UNIT_SECONDS) {
@@ -154,14 +154,14 @@ fn watch(current: Arc<AtomicU64>) {
 }
 
 /// Returns the CPU time of this process.
-fn computed() -> Duration {
+fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or_default();
     Duration::new(u64::try_from(time.tv_sec).unwrap_or_default(), nanoseconds)
 }
 
 /// Saves an input under the hash of its bytes.
-fn save(findings: &Path, input: &[u8]) -> io::Result<PathBuf> {
+fn save_input(findings: &Path, input: &[u8]) -> io::Result<PathBuf> {
     let path = findings.join(&brief_system::hash::sha256(input)[..16]);
     fs::write(&path, input)?;
     Ok(path)
@@ -170,5 +170,5 @@ fn save(findings: &Path, input: &[u8]) -> io::Result<PathBuf> {
 /// Returns the directory for the findings of a run: outside the source tree, until a person has
 /// reviewed them.
 pub fn findings_of(target: &Target) -> PathBuf {
-    directory().with_file_name("target").join("fuzzing").join(target.name)
+    crate_directory().with_file_name("target").join("fuzzing").join(target.name)
 }

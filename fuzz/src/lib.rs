@@ -21,6 +21,6 @@ pub const UNIT_SECONDS: u64 = 1;
 pub const UNIT_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Returns the directory of this crate.
-pub fn directory() -> &'static std::path::Path {
+pub fn crate_directory() -> &'static std::path::Path {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
 }

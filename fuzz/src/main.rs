@@ -41,11 +41,11 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Fuzz::parse().task {
         Task::Run { targets, minutes, executions } => {
-            run(&targets, Duration::from_secs_f64(minutes * 60.0), executions)
+            run_targets(&targets, Duration::from_secs_f64(minutes * 60.0), executions)
         }
         Task::Worker { target, from, to, findings, note } => match targets::by_name(&target) {
             Some(target) => {
-                campaign::work(target, from, to, &findings, note.as_deref());
+                campaign::run_inputs(target, from, to, &findings, note.as_deref());
                 Ok(true)
             }
             None => Ok(false),
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(names: &[String], time: Duration, most: u64) -> io::Result<bool> {
+fn run_targets(names: &[String], time: Duration, most: u64) -> io::Result<bool> {
     let mut chosen: Vec<&Target> = Vec::new();
     for name in names {
         let Some(target) = targets::by_name(name) else {
@@ -80,11 +80,11 @@ fn run(names: &[String], time: Duration, most: u64) -> io::Result<bool> {
         let findings = campaign::findings_of(target);
         fs::create_dir_all(&findings)?;
         let record = findings.join("executions");
-        let before = executed(&record);
+        let before = read_executed_count(&record);
         let left = most.saturating_sub(before);
         let started = Instant::now();
         let budget = Budget { time, executions: left };
-        let outcome = campaign::run(&program, target, before, budget, &findings)?;
+        let outcome = campaign::run_target(&program, target, before, budget, &findings)?;
         let total = before + outcome.executions;
         fs::write(&record, total.to_string())?;
         println!(
@@ -108,6 +108,6 @@ fn run(names: &[String], time: Duration, most: u64) -> io::Result<bool> {
 }
 
 /// Returns the number of inputs in earlier runs, so that the next run makes other ones.
-fn executed(record: &Path) -> u64 {
+fn read_executed_count(record: &Path) -> u64 {
     fs::read_to_string(record).ok().and_then(|text| text.trim().parse().ok()).unwrap_or_default()
 }

@@ -15,7 +15,7 @@ const SHORT: usize = 256;
 const LONG_ONES: u32 = 32;
 
 /// Makes input number `index` from `seeds`, at most `longest` bytes long.
-pub fn input(
+pub fn create_input(
     seeds: &[Vec<u8>],
     dictionary: &[&str],
     index: u64,
@@ -34,7 +34,7 @@ pub fn input(
     }
     let changes = 1 << random.u32(0..5);
     for _ in 0..changes {
-        change(buffer, seeds, dictionary, &mut random);
+        mutate_input(buffer, seeds, dictionary, &mut random);
     }
     buffer.truncate(longest);
 }
@@ -51,7 +51,7 @@ fn part_of<'s>(seed: &'s [u8], longest: usize, random: &mut Rng) -> &'s [u8] {
 }
 
 /// Makes one change.
-fn change(buffer: &mut Vec<u8>, seeds: &[Vec<u8>], dictionary: &[&str], random: &mut Rng) {
+fn mutate_input(buffer: &mut Vec<u8>, seeds: &[Vec<u8>], dictionary: &[&str], random: &mut Rng) {
     let at = random.usize(0..=buffer.len());
     match random.u8(0..12) {
         0 => {
@@ -76,30 +76,30 @@ fn change(buffer: &mut Vec<u8>, seeds: &[Vec<u8>], dictionary: &[&str], random: 
         4 => {
             let end = (at + random.usize(1..=64)).min(buffer.len());
             let piece = buffer[at..end].to_vec();
-            insert(buffer, random.usize(0..=buffer.len()), &piece);
+            insert_piece(buffer, random.usize(0..=buffer.len()), &piece);
         }
         // A repeated piece: it shows whether a parser is linear.
         5 if random.u8(0..8) == 0 => {
             let end = (at + random.usize(1..=8)).min(buffer.len());
             let piece = buffer[at..end].repeat(random.usize(1..=256));
-            insert(buffer, at, &piece);
+            insert_piece(buffer, at, &piece);
         }
         6 => {
             let byte = random.u8(..);
-            insert(buffer, at, &[byte]);
+            insert_piece(buffer, at, &[byte]);
         }
         7 => {
             if let Some(other) = random.choice(seeds) {
                 let from = random.usize(0..=other.len());
                 let to = (from + random.usize(0..=256)).min(other.len());
-                insert(buffer, at, &other[from..to]);
+                insert_piece(buffer, at, &other[from..to]);
             }
         }
         8 => buffer.truncate(at),
         _ => {
             if let Some(word) = random.choice(dictionary) {
                 if random.bool() {
-                    insert(buffer, at, word.as_bytes());
+                    insert_piece(buffer, at, word.as_bytes());
                 } else {
                     let end = (at + word.len()).min(buffer.len());
                     buffer.splice(at..end, word.bytes());
@@ -109,6 +109,6 @@ fn change(buffer: &mut Vec<u8>, seeds: &[Vec<u8>], dictionary: &[&str], random: 
     }
 }
 
-fn insert(buffer: &mut Vec<u8>, at: usize, piece: &[u8]) {
+fn insert_piece(buffer: &mut Vec<u8>, at: usize, piece: &[u8]) {
     buffer.splice(at..at, piece.iter().copied());
 }

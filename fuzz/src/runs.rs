@@ -23,11 +23,11 @@ use brief_system::MemorySystem;
 static SYSTEM: LazyLock<MemorySystem> =
     LazyLock::new(|| MemorySystem::new("/p").with_dir("/p/agents"));
 
-fn text(bytes: &[u8]) -> String {
+fn lossy_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn source(bytes: &[u8], path: &str) -> Arc<Source> {
+fn create_source(bytes: &[u8], path: &str) -> Arc<Source> {
     Arc::new(Source::from_bytes(path, bytes.to_vec()))
 }
 
@@ -41,38 +41,38 @@ fn assert_places(diagnostics: &[Diagnostic]) {
 
 /// Reads front matter in one of three ways, which the length of the input chooses.
 pub(crate) fn front_matter(bytes: &[u8]) {
-    let source = source(bytes, "f.md");
+    let source = create_source(bytes, "f.md");
     let front = match bytes.len() % 3 {
-        0 => FrontMatter::read(&source),
+        0 => FrontMatter::from_source(&source),
         1 => FrontMatter::read_strictly(&source, &["argument-hint"]),
-        _ => FrontMatter::whole(&source),
+        _ => FrontMatter::from_yaml_source(&source),
     };
     assert_places(&front.diagnostics);
     assert!(source.text().is_char_boundary(front.body_start));
     if let Some(root) = front.header.as_ref().and_then(|header| header.yaml.root()) {
-        walk(root, 0);
+        walk_node(root, 0);
     }
 }
 
 /// Visits a tree as readers do, as deep as text may be nested.
-fn walk(node: Node<'_>, depth: usize) {
+fn walk_node(node: Node<'_>, depth: usize) {
     if depth > 8 {
         return;
     }
     match node.value() {
-        Value::Sequence(list) => list.iter().take(64).for_each(|item| walk(item, depth + 1)),
+        Value::Sequence(list) => list.iter().take(64).for_each(|item| walk_node(item, depth + 1)),
         Value::Mapping(mapping) => {
             mapping
                 .effective_fields()
                 .into_iter()
                 .take(64)
-                .for_each(|field| walk(field.value, depth + 1));
+                .for_each(|field| walk_node(field.value, depth + 1));
         }
         Value::Null | Value::Scalar(_) | Value::Broken(_) => {}
     }
 }
 
-fn yaml(text: &str) {
+fn check_yaml(text: &str) {
     let yaml = Yaml::parse(text);
     for problem in yaml.problems() {
         assert!(
@@ -82,30 +82,31 @@ fn yaml(text: &str) {
     }
     if let Some(root) = yaml.root() {
         assert!(text.get(root.span().range()).is_some());
-        walk(root, 0);
+        walk_node(root, 0);
     }
 }
 
 /// Reads YAML with the fast reader, which takes texts that end in a line break.
 pub(crate) fn yaml_quick(bytes: &[u8]) {
-    let mut text = text(bytes);
+    let mut text = lossy_text(bytes);
     text.push('\n');
-    yaml(&text);
+    check_yaml(&text);
 }
 
 /// Reads YAML with the full parser, which gets texts without a final line break.
 pub(crate) fn yaml_full(bytes: &[u8]) {
-    yaml(text(bytes).trim_end_matches('\n'));
+    check_yaml(lossy_text(bytes).trim_end_matches('\n'));
 }
 
 pub(crate) fn structured_context(bytes: &[u8]) {
-    let source = source(bytes, "AGENTS.yaml");
-    let (_, diagnostics) = structured::parse(&source, "", &mut structured::PatternCache::default());
+    let source = create_source(bytes, "AGENTS.yaml");
+    let (_, diagnostics) =
+        structured::parse_structured_file(&source, "", &mut structured::PatternCache::default());
     assert_places(&diagnostics);
 }
 
 pub(crate) fn json_config(bytes: &[u8]) {
-    let (_, diagnostics) = hosted::parse_config(&source(bytes, "context-config.json"));
+    let (_, diagnostics) = hosted::parse_config(&create_source(bytes, "context-config.json"));
     assert_places(&diagnostics);
 }
 
@@ -115,9 +116,9 @@ pub(crate) fn client_files(bytes: &[u8]) {
 }
 
 /// Asserts that the parts of a text, in order, are the text.
-pub(crate) fn expander(bytes: &[u8]) {
+pub(crate) fn check_expander(bytes: &[u8]) {
     let mut at = 0;
-    for (offset, whole) in fuzzing::expansions(bytes) {
+    for (offset, whole) in fuzzing::split_expansions(bytes) {
         assert_eq!(offset, at);
         assert_eq!(bytes.get(at..at + whole.len()), Some(whole));
         at += whole.len();
@@ -125,21 +126,21 @@ pub(crate) fn expander(bytes: &[u8]) {
     assert_eq!(at, bytes.len());
 }
 
-pub(crate) fn slash(bytes: &[u8]) {
+pub(crate) fn check_slash_calls(bytes: &[u8]) {
     fuzzing::slash_calls(bytes);
 }
 
-pub(crate) fn parameters(bytes: &[u8]) {
+pub(crate) fn check_parameters(bytes: &[u8]) {
     let _ = tasks::Parameters::default().add_text(bytes);
-    let text = text(bytes);
+    let text = lossy_text(bytes);
     let _ = tasks::Selectors::default().add_text(&text);
     let _ = tasks::TaskName::parse(&text);
 }
 
-pub(crate) fn directives(bytes: &[u8]) {
-    let text = text(bytes);
+pub(crate) fn check_directives(bytes: &[u8]) {
+    let text = lossy_text(bytes);
     let clients = ["claude", "codex", "copilot"];
-    let found = portable::directives::scan(&text, &clients);
+    let found = portable::directives::parse_directives(&text, &clients);
     for block in &found.blocks {
         assert!(block.open.end <= block.close.start);
     }
@@ -147,14 +148,17 @@ pub(crate) fn directives(bytes: &[u8]) {
         assert!(text.get(problem.span.range()).is_some());
     }
     for client in clients {
-        assert!(portable::directives::render(&text, client, &clients).len() <= text.len() + 1);
+        assert!(
+            portable::directives::render_client_body(&text, client, &clients).len()
+                <= text.len() + 1
+        );
     }
 }
 
 /// Takes the first line as a pattern and the second as a path: a pattern that matches a file could
 /// match inside its directory.
-pub(crate) fn glob(bytes: &[u8]) {
-    let text = text(bytes);
+pub(crate) fn check_glob(bytes: &[u8]) {
+    let text = lossy_text(bytes);
     let (pattern, path) = text.split_once('\n').unwrap_or((&text, "src/a.ts"));
     let Ok(glob) = Glob::new(pattern) else { return };
     let matches = glob.matches(path);
@@ -165,8 +169,8 @@ pub(crate) fn glob(bytes: &[u8]) {
     let _ = covers_everything_inside(&[&glob], inside);
 }
 
-pub(crate) fn shell(bytes: &[u8]) {
-    let text = text(bytes);
+pub(crate) fn check_shell(bytes: &[u8]) {
+    let text = lossy_text(bytes);
     for command in parse_commands(&text) {
         assert!(text.get(command.span.range()).is_some(), "{text:?}");
         let words = command.words.iter();
@@ -181,19 +185,19 @@ pub(crate) fn shell(bytes: &[u8]) {
 }
 
 pub(crate) fn hosted_pattern(bytes: &[u8]) {
-    let _ = hosted::HostedPattern::new(&text(bytes));
-    let _ = structured::Pattern::new(&text(bytes));
+    let _ = hosted::HostedPattern::new(&lossy_text(bytes));
+    let _ = structured::Pattern::new(&lossy_text(bytes));
 }
 
 pub(crate) fn source_of_registry(bytes: &[u8]) {
-    let text = text(bytes);
+    let text = lossy_text(bytes);
     let _ = brief_registry::SourceAddress::parse(&text, Path::new("/p"), &*SYSTEM);
     let _ = brief_registry::SourceAddress::parse_added(&text, Path::new("/p"), &*SYSTEM);
 }
 
 /// Asserts that in any collection each item has a valid name of its own, and each bundle only items that exist.
-pub(crate) fn collection(bytes: &[u8]) {
-    let text = text(bytes);
+pub(crate) fn check_collection(bytes: &[u8]) {
+    let text = lossy_text(bytes);
     let agent = "---\nname: a\ndescription: d\n---\nText.\n";
     let system = MemorySystem::new("/s")
         .with_file(".claude-plugin/marketplace.json", &*text)
@@ -214,12 +218,12 @@ pub(crate) fn collection(bytes: &[u8]) {
         assert!(known.insert(item.id().clone()), "{}", item.id());
     }
     for bundle in found.bundles.iter().filter(|bundle| bundle.plugin().is_some()) {
-        assert!(bundle.items().all(|id| found.item(id).is_some()), "{}", bundle.name());
+        assert!(bundle.items().all(|id| found.find_item(id).is_some()), "{}", bundle.name());
     }
 }
 
 /// Asserts that files of package managers, whatever they say, lead to known files of packages inside the project.
-pub(crate) fn packages(bytes: &[u8]) {
+pub(crate) fn check_packages(bytes: &[u8]) {
     let site = "/p/.venv/lib/python3.12/site-packages";
     let mut system = MemorySystem::new("/p")
         .with_file("/AGENTS.md", "outside")
@@ -246,7 +250,9 @@ pub(crate) fn packages(bytes: &[u8]) {
         system = system.with_file(&format!("{site}/a-1.0.dist-info/{name}"), bytes);
     }
     let root = Path::new("/p");
-    for package in dependencies::survey(&system, root, root, DependencyExtent::All).packages {
+    for package in
+        dependencies::survey_dependencies(&system, root, root, DependencyExtent::All).packages
+    {
         assert!(package.directory.starts_with(root), "{package:?}");
         for file in &package.files {
             let known = ["AGENTS.md", "AGENTS.yaml", "AGENTS.yml", "SKILL.md", "llms.txt"];
@@ -258,17 +264,17 @@ pub(crate) fn packages(bytes: &[u8]) {
 }
 
 /// Asserts that a lock survives being written: our own text is never refused.
-pub(crate) fn lock(bytes: &[u8]) {
-    if let Ok(lock) = Lock::parse(&text(bytes)) {
+pub(crate) fn check_lock(bytes: &[u8]) {
+    if let Ok(lock) = Lock::parse(&lossy_text(bytes)) {
         let written = lock.to_text();
         let again = Lock::parse(&written).unwrap_or_else(|error| panic!("{error:?}\n{written}"));
         assert_eq!(again.to_text(), written);
     }
-    let _ = brief_dialects::locked::locked_contents(&text(bytes));
+    let _ = brief_dialects::locked::locked_contents(&lossy_text(bytes));
 }
 
-pub(crate) fn manifest(bytes: &[u8]) {
-    if let Err(diagnostics) = Manifest::read(&source(bytes, "brief.toml")) {
+pub(crate) fn check_manifest(bytes: &[u8]) {
+    if let Err(diagnostics) = Manifest::parse(&create_source(bytes, "brief.toml")) {
         assert_places(&diagnostics);
         assert!(!diagnostics.is_empty());
     }
@@ -283,10 +289,10 @@ pub(crate) fn hook_event(bytes: &[u8]) {
 }
 
 pub(crate) fn own_client(bytes: &[u8]) {
-    let source = source(bytes, ".brief/clients/acme.toml");
+    let source = create_source(bytes, ".brief/clients/acme.toml");
     let judged = brief_profiles::judge_fetched(&source);
     assert_places(&judged.problems);
-    match brief_profiles::parse(&source) {
+    match brief_profiles::parse_client(&source) {
         Err(problems) => {
             assert_places(&problems);
             assert!(!problems.is_empty());
@@ -295,7 +301,7 @@ pub(crate) fn own_client(bytes: &[u8]) {
             // A client that came with a source writes below its own directory, and where clients share.
             let own = [format!(".{}/", client.id), ".agents/".to_owned()];
             for output in client.outputs() {
-                for path in [Some(&output.path), output.home.other()].into_iter().flatten() {
+                for path in [Some(&output.path), output.home.other_path()].into_iter().flatten() {
                     assert!(own.iter().any(|own| path.starts_with(own.as_str())), "{path}");
                     let is_odd =
                         |name: &str| matches!(name, "" | "." | "..") || name.starts_with(".git");
@@ -312,16 +318,16 @@ pub(crate) fn session_file(bytes: &[u8]) {
     brief_serve::fuzzing::session_file(bytes);
 }
 
-pub(crate) fn receipts(bytes: &[u8]) {
-    brief_serve::fuzzing::receipts(bytes);
+pub(crate) fn check_receipts(bytes: &[u8]) {
+    brief_serve::fuzzing::fuzz_receipts(bytes);
 }
 
 pub(crate) fn view_address(bytes: &[u8]) {
-    brief_serve::fuzzing::view_address(&text(bytes));
+    brief_serve::fuzzing::view_address(&lossy_text(bytes));
 }
 
-pub(crate) fn agent(bytes: &[u8]) {
-    let source = source(bytes, "/p/agents/dev_x.agent.md");
+pub(crate) fn check_agent(bytes: &[u8]) {
+    let source = create_source(bytes, "/p/agents/dev_x.agent.md");
     let options = agents::AgentOptions { root: Some(Path::new("/p")), fetched: &[] };
     let loaded = agents::load_text(&*SYSTEM, &source, &options);
     assert_places(loaded.diagnostics());
@@ -330,37 +336,37 @@ pub(crate) fn agent(bytes: &[u8]) {
     }
 }
 
-pub(crate) fn template(bytes: &[u8]) {
-    fuzzing::template(&text(bytes));
+pub(crate) fn check_template(bytes: &[u8]) {
+    fuzzing::fuzz_template(&lossy_text(bytes));
 }
 
 pub(crate) fn markdown_outline(bytes: &[u8]) {
-    let text = text(bytes);
-    let outline = Outline::of(&text);
+    let text = lossy_text(bytes);
+    let outline = Outline::parse(&text);
     let _ = outline.is_opaque(text.len() / 2);
-    let _ = markdown::blocks(&text);
-    let _ = markdown::links(&text);
+    let _ = markdown::parse_blocks(&text);
+    let _ = markdown::collect_links(&text);
 }
 
 pub(crate) fn markdown_plain(bytes: &[u8]) {
-    let _ = markdown::is_laid_out(&text(bytes));
+    let _ = markdown::is_laid_out(&lossy_text(bytes));
 }
 
 pub(crate) fn markdown_layout(bytes: &[u8]) {
-    let _ = markdown::format(&text(bytes));
+    let _ = markdown::format_markdown(&lossy_text(bytes));
 }
 
 pub(crate) fn portable_toml(bytes: &[u8]) {
     let mut diagnostics = Vec::new();
-    let _ = brief_syntax::toml::parse(&source(bytes, "brief.toml"), &mut diagnostics);
+    let _ = brief_syntax::toml::parse_toml(&create_source(bytes, "brief.toml"), &mut diagnostics);
     assert_places(&diagnostics);
 }
 
 /// Asserts that escaped text is not escaped again.
 pub(crate) fn hidden_text(bytes: &[u8]) {
-    let text = text(bytes);
+    let text = lossy_text(bytes);
     let shown = brief_syntax::text::visible_line(&text);
     assert_eq!(brief_syntax::text::visible_line(&shown), shown, "{text:?}");
     let _ = brief_syntax::hidden::HiddenText::find(&text);
-    let _ = brief_syntax::text::fold(&shown, 40);
+    let _ = brief_syntax::text::fold_line(&shown, 40);
 }

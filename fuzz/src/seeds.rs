@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::directory;
+use crate::crate_directory;
 
 /// A text of a conformance case.
 #[derive(Debug)]
@@ -17,14 +17,14 @@ pub struct Seed {
 }
 
 /// Reads every text of `conformance/`: whole files, and files inside cases.
-pub fn all() -> Vec<Seed> {
+pub fn read_all_seeds() -> Vec<Seed> {
     let mut seeds = Vec::new();
-    for path in files_below(&directory().with_file_name("conformance")) {
+    for path in files_below(&crate_directory().with_file_name("conformance")) {
         let Ok(content) = fs::read(&path) else { continue };
         if path.file_name().is_some_and(|name| name == "cases.json")
             && let Ok(cases) = serde_json::from_slice::<Value>(&content)
         {
-            collect(&cases, &mut seeds);
+            collect_seeds(&cases, &mut seeds);
         } else {
             seeds.push(Seed { path: path.to_string_lossy().into_owned(), content });
         }
@@ -36,11 +36,12 @@ pub fn all() -> Vec<Seed> {
 }
 
 /// Reads the inputs found for a target earlier.
-pub fn found(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut inputs: Vec<(PathBuf, Vec<u8>)> = files_below(&directory().join("found").join(target))
-        .into_iter()
-        .filter_map(|path| fs::read(&path).ok().map(|content| (path, content)))
-        .collect();
+pub fn read_found_inputs(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut inputs: Vec<(PathBuf, Vec<u8>)> =
+        files_below(&crate_directory().join("found").join(target))
+            .into_iter()
+            .filter_map(|path| fs::read(&path).ok().map(|content| (path, content)))
+            .collect();
     inputs.sort();
     inputs
 }
@@ -61,31 +62,38 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Collects the files of cases, their standard input, their arguments and their texts.
-fn collect(value: &Value, seeds: &mut Vec<Seed>) {
+fn collect_seeds(value: &Value, seeds: &mut Vec<Seed>) {
     match value {
-        Value::Array(list) => list.iter().for_each(|item| collect(item, seeds)),
+        Value::Array(list) => list.iter().for_each(|item| collect_seeds(item, seeds)),
         Value::Object(fields) => {
-            if let (Some(path), Some(content)) = (text(value, "path"), text(value, "content")) {
-                seeds.push(seed(path, content));
+            if let (Some(path), Some(content)) =
+                (text_field(value, "path"), text_field(value, "content"))
+            {
+                seeds.push(create_seed(path, content));
             }
             for (name, field) in fields {
                 match (name.as_str(), field) {
                     ("files", Value::Object(files)) => {
                         for (path, content) in files {
-                            if let Some(content) = content.as_str().or(text(content, "content")) {
-                                seeds.push(seed(path, content));
+                            if let Some(content) =
+                                content.as_str().or(text_field(content, "content"))
+                            {
+                                seeds.push(create_seed(path, content));
                             }
                         }
                     }
                     ("header", Value::String(header)) => {
-                        seeds.push(seed("header.md", &format!("---\n{header}\n---\nbody\n")));
+                        seeds
+                            .push(create_seed("header.md", &format!("---\n{header}\n---\nbody\n")));
                     }
-                    ("stdin", Value::String(content)) => seeds.push(seed("stdin.json", content)),
+                    ("stdin", Value::String(content)) => {
+                        seeds.push(create_seed("stdin.json", content));
+                    }
                     ("args", Value::Array(args)) => {
                         let args = args.iter().filter_map(Value::as_str);
-                        seeds.extend(args.map(|argument| seed("args", argument)));
+                        seeds.extend(args.map(|argument| create_seed("args", argument)));
                     }
-                    (_, other) => collect(other, seeds),
+                    (_, other) => collect_seeds(other, seeds),
                 }
             }
         }
@@ -93,10 +101,10 @@ fn collect(value: &Value, seeds: &mut Vec<Seed>) {
     }
 }
 
-fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+fn text_field<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key).and_then(Value::as_str)
 }
 
-fn seed(path: &str, content: &str) -> Seed {
+fn create_seed(path: &str, content: &str) -> Seed {
     Seed { path: path.to_owned(), content: content.as_bytes().to_vec() }
 }

@@ -60,7 +60,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "expander",
         backing: Backing::Own,
-        run: runs::expander,
+        run: runs::check_expander,
         seed: is_markdown,
         own_seeds: &["a ${p} !`ls` @docs/x\\ y.md @~/z ${"],
         dictionary: &["${", "}", "!`", "`", "@", "\\ ", "~", "/", "$", "!", " ", "\n", "../"],
@@ -69,7 +69,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "slash",
         backing: Backing::Own,
-        run: runs::slash,
+        run: runs::check_slash_calls,
         seed: is_markdown,
         own_seeds: &["/fix a \"b c\" d='e' --x=1\ntext\n/other\n"],
         dictionary: &["/", "/a ", "\"", "'", "=", "\\", "\n", "$1", "$ARGUMENTS", "--", " "],
@@ -78,7 +78,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "shell",
         backing: Backing::Own,
-        run: runs::shell,
+        run: runs::check_shell,
         seed: |_| false,
         own_seeds: &[
             "cd a && A=1 sudo -u x cat 'b c' \"d $e\" > f 2>&1 | tee g",
@@ -96,7 +96,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "parameters",
         backing: Backing::Own,
-        run: runs::parameters,
+        run: runs::check_parameters,
         seed: |path| path == "args",
         own_seeds: &["name=value", "a=b,c", "ns/task"],
         dictionary: &["=", ",", "/", ":", "\0", " "],
@@ -105,7 +105,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "directives",
         backing: Backing::Own,
-        run: runs::directives,
+        run: runs::check_directives,
         seed: is_markdown,
         own_seeds: &["<!-- @client:claude,!codex -->\nx\n<!-- @endclient -->\n"],
         dictionary: &[
@@ -128,7 +128,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "glob",
         backing: Backing::Own,
-        run: runs::glob,
+        run: runs::check_glob,
         seed: |_| false,
         own_seeds: &[
             "**/*.ts\nsrc/a.ts",
@@ -154,7 +154,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "collection",
         backing: Backing::Own,
-        run: runs::collection,
+        run: runs::check_collection,
         seed: |path| [".mdc", ".agent.md"].iter().any(|ending| path.ends_with(ending)),
         own_seeds: &[
             r#"{"name": "m", "plugins": [{"name": "p", "source": "./p", "agents": ["./agents/a.md"]}, {"name": "far", "source": {"source": "github", "repo": "o/r"}}]}"#,
@@ -199,7 +199,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "packages",
         backing: Backing::Own,
-        run: runs::packages,
+        run: runs::check_packages,
         seed: |_| false,
         own_seeds: &[
             "{\"name\": \"a\", \"dependencies\": {\"a\": \"1\"}, \"workspaces\": [\"packages/*\"]}",
@@ -232,7 +232,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "lock",
         backing: Backing::Own,
-        run: runs::lock,
+        run: runs::check_lock,
         seed: |path| path.ends_with("brief.lock"),
         own_seeds: &[LOCK],
         dictionary: &[
@@ -256,7 +256,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "manifest",
         backing: Backing::Own,
-        run: runs::manifest,
+        run: runs::check_manifest,
         seed: |path| path.ends_with("brief.toml"),
         own_seeds: &[
             "[sources.team]\ngit = \"https://x.test/r\"\nref = \"v1\"\nskills = [\"a\"]\n\n[install]\nclients = [\"claude\"]\n",
@@ -284,7 +284,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "policy",
         backing: Backing::Own,
-        run: brief_safety::fuzzing::policy,
+        run: brief_safety::fuzzing::fuzz_policy,
         seed: |path| path.ends_with("policy.toml"),
         own_seeds: &[
             "execution = \"never\"\n\n[sources]\nallow = [\"github.com/acme/*\", \"~/guidance\"]\ndeny = [\"*.example\"]\n",
@@ -398,7 +398,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "receipts",
         backing: Backing::Own,
-        run: runs::receipts,
+        run: runs::check_receipts,
         seed: |_| false,
         own_seeds: &[
             "{\"version\":1,\"at\":1,\"session\":\"s\",\"client\":\"claude\",\"event\":\"PreToolUse\",\"root\":\"/p\",\"items\":[{\"how\":\"delivered\",\"file\":\"a.py\",\"place\":\"AGENTS.yaml\",\"tokens\":3}]}\n",
@@ -454,7 +454,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "agent",
         backing: Backing::Own,
-        run: runs::agent,
+        run: runs::check_agent,
         seed: |path| path.ends_with(".agent.md"),
         own_seeds: &[
             "---\nversion: 1.0.0\nrequired:\n  env: [A]\n---\n# X\n\nHello {{input}}\n\n## Tools\n\n```js\n({})\n```\n",
@@ -465,7 +465,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "template",
         backing: Backing::Own,
-        run: runs::template,
+        run: runs::check_template,
         seed: |path| path.ends_with(".agent.md"),
         own_seeds: &[
             "{{#if a}}{{a.b}}{{else}}{{{c}}}{{/if}}{{#each l as |x i|}}{{x}}{{@index}}{{/each}}{{! c }}",
@@ -577,7 +577,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "mcp-server",
         backing: Backing::Own,
-        run: brief_mcp_client::fuzzing::answers,
+        run: brief_mcp_client::fuzzing::fuzz_answers,
         seed: |_| false,
         own_seeds: &[
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"5\"}],\"isError\":false}}\n",
@@ -663,7 +663,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "fleet",
         backing: Backing::Own,
-        run: brief_registry::fuzzing::fleet,
+        run: brief_registry::fuzzing::fuzz_fleet,
         seed: |_| false,
         own_seeds: &[
             "ref: refs/heads/main\n",
@@ -692,7 +692,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "artifact",
         backing: Backing::Library,
-        run: brief_registry::fuzzing::artifact,
+        run: brief_registry::fuzzing::fuzz_artifact,
         seed: |_| false,
         own_seeds: &[
             ARTIFACT,

@@ -23,7 +23,7 @@ fn feed<'i>(target: &Target, inputs: impl Iterator<Item = &'i [u8]>) {
 
 #[test]
 fn seeds_and_found_inputs_are_survived() {
-    let all = seeds::all();
+    let all = seeds::read_all_seeds();
     assert!(all.len() > 300, "the seeds of `conformance/` are there: {}", all.len());
     for target in TARGETS {
         let seeds = campaign::seeds_of(target, &all);
@@ -44,12 +44,12 @@ fn a_short_run_of_each_other_target_finds_nothing() {
 }
 
 fn run_shortly<'t>(targets: impl Iterator<Item = &'t Target>) {
-    let all = seeds::all();
+    let all = seeds::read_all_seeds();
     for target in targets {
         let seeds = campaign::seeds_of(target, &all);
         let (started, mut index, mut buffer) = (Instant::now(), 0, Vec::new());
         while started.elapsed() < DURATION {
-            mutate::input(&seeds, target.dictionary, index, target.longest, &mut buffer);
+            mutate::create_input(&seeds, target.dictionary, index, target.longest, &mut buffer);
             feed(target, std::iter::once(buffer.as_slice()));
             index += 1;
         }
@@ -62,7 +62,7 @@ fn inputs_are_known_by_their_number() {
     let seeds = vec![b"one: two\n".to_vec(), b"three".to_vec()];
     let make = |index| {
         let mut buffer = Vec::new();
-        mutate::input(&seeds, &["word"], index, 64, &mut buffer);
+        mutate::create_input(&seeds, &["word"], index, 64, &mut buffer);
         buffer
     };
     let inputs: Vec<Vec<u8>> = (0..1_000).map(make).collect();

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-use crate::{run as run_command, workspace};
+use crate::{run_command, workspace_root};
 
 /// The table of contents, which is also a page for readers of the repository.
 pub(crate) const CONTENTS: &str = "docs/SUMMARY.md";
@@ -101,10 +101,10 @@ const PARTS: [(&str, &[&str]); 7] = [
 ];
 
 /// Returns the table of contents. Every page of `docs` is in it, or the error names those that are not.
-pub(crate) fn contents() -> Result<String, String> {
-    let docs = workspace().join("docs");
+pub(crate) fn render_contents() -> Result<String, String> {
+    let docs = workspace_root().join("docs");
     let mut left: BTreeSet<String> = BTreeSet::new();
-    collect(&docs, "", &mut left)?;
+    collect_pages(&docs, "", &mut left)?;
     left.remove("SUMMARY.md");
     // Made from this list of pages, so it may not be there yet.
     left.insert("schemas/README.md".to_owned());
@@ -117,7 +117,7 @@ pub(crate) fn contents() -> Result<String, String> {
         text.push_str(&format!("\n# {title}\n\n"));
         for page in pages {
             let Some(directory) = page.strip_suffix('/') else {
-                text.push_str(&entry(&docs, "", page)?);
+                text.push_str(&render_contents_entry(&docs, "", page)?);
                 continue;
             };
             let below: Vec<String> = left
@@ -128,7 +128,7 @@ pub(crate) fn contents() -> Result<String, String> {
             for path in below {
                 left.remove(&path);
                 let indent = if directory == "reference" { "" } else { "  " };
-                text.push_str(&entry(&docs, indent, &path)?);
+                text.push_str(&render_contents_entry(&docs, indent, &path)?);
             }
         }
     }
@@ -139,7 +139,7 @@ pub(crate) fn contents() -> Result<String, String> {
     }
 }
 
-fn entry(docs: &Path, indent: &str, page: &str) -> Result<String, String> {
+fn render_contents_entry(docs: &Path, indent: &str, page: &str) -> Result<String, String> {
     if page == "schemas/README.md" {
         return Ok(format!("{indent}- [Schemas]({page})\n"));
     }
@@ -149,14 +149,14 @@ fn entry(docs: &Path, indent: &str, page: &str) -> Result<String, String> {
     Ok(format!("{indent}- [{title}]({page})\n"))
 }
 
-fn collect(docs: &Path, below: &str, pages: &mut BTreeSet<String>) -> Result<(), String> {
+fn collect_pages(docs: &Path, below: &str, pages: &mut BTreeSet<String>) -> Result<(), String> {
     let entries = fs::read_dir(docs.join(below)).map_err(|error| format!("{below}: {error}"))?;
     for entry in entries {
         let entry = entry.map_err(|error| error.to_string())?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = if below.is_empty() { name } else { format!("{below}/{name}") };
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            collect(docs, &path, pages)?;
+            collect_pages(docs, &path, pages)?;
         } else if is_page(Path::new(&path)) {
             pages.insert(path);
         }
@@ -169,13 +169,13 @@ fn is_page(path: &Path) -> bool {
 }
 
 /// Returns the page about the schemas: the file, what it is for, and what it says of itself.
-pub(crate) fn schemas() -> Result<String, String> {
+pub(crate) fn render_schemas_page() -> Result<String, String> {
     let mut text = String::from(
         "# Schemas\n\nJSON Schemas of what `--json` prints, named after `kind`, and of the files that people write \
          (`brief schema KIND` prints these). Made by `cargo xtask generate`.\n\n| schema | of | |\n| --- | --- | --- |\n",
     );
     for directory in ["", "files/"] {
-        let path = workspace().join("docs/schemas").join(directory);
+        let path = workspace_root().join("docs/schemas").join(directory);
         let entries = fs::read_dir(path).map_err(|error| error.to_string())?;
         let mut files: Vec<PathBuf> =
             entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -197,25 +197,25 @@ pub(crate) fn schemas() -> Result<String, String> {
 }
 
 /// Builds the site in `target/book/html`, unless a link leads nowhere.
-pub(crate) fn build() -> Result<(), String> {
+pub(crate) fn build_site() -> Result<(), String> {
     let dead = dead_links()?;
     if !dead.is_empty() {
         return Err(format!("links that lead nowhere:\n{}", dead.join("\n")));
     }
-    let book = workspace().join("target").join("book");
+    let book = workspace_root().join("target").join("book");
     let source = book.join("src");
     if source.exists() {
         fs::remove_dir_all(&source).map_err(|error| format!("{}: {error}", source.display()))?;
     }
-    for path in published()? {
+    for path in list_published_files()? {
         // mdBook makes `index.html` of such a page, and leaves links to it alone.
         let renamed = path.to_string_lossy().replace("README.md", "index.md");
         let target = source.join(renamed);
         let copied = fs::create_dir_all(target.parent().unwrap_or(&source)).and_then(|()| {
             if !is_page(&path) {
-                return fs::copy(workspace().join(&path), &target).map(drop);
+                return fs::copy(workspace_root().join(&path), &target).map(drop);
             }
-            let text = fs::read_to_string(workspace().join(&path))?;
+            let text = fs::read_to_string(workspace_root().join(&path))?;
             fs::write(&target, to_index(&text))
         });
         copied.map_err(|error| format!("{}: {error}", path.display()))?;
@@ -224,7 +224,7 @@ pub(crate) fn build() -> Result<(), String> {
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
     };
     // The pages lie one directory deeper, and those beside them no longer above.
-    let contents = contents()?.replace("](", "](docs/").replace("](docs/../", "](");
+    let contents = render_contents()?.replace("](", "](docs/").replace("](docs/../", "](");
     write(source.join("SUMMARY.md"), &to_index(&contents))?;
     write(book.join("book.toml"), include_str!("../../docs/book.toml"))?;
     run_command(Command::new("mdbook").arg("build").arg(&book))
@@ -237,15 +237,16 @@ fn to_index(text: &str) -> String {
 }
 
 /// Returns the files of the site, relative to the top of the repository.
-fn published() -> Result<Vec<PathBuf>, String> {
+fn list_published_files() -> Result<Vec<PathBuf>, String> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"])
         .args(PUBLISHED);
-    let output = git.current_dir(workspace()).output().map_err(|error| format!("git: {error}"))?;
+    let output =
+        git.current_dir(workspace_root()).output().map_err(|error| format!("git: {error}"))?;
     let names = String::from_utf8_lossy(&output.stdout).into_owned();
     let names = names.split('\0').filter(|name| !name.is_empty());
     let mut paths: Vec<PathBuf> = names.map(PathBuf::from).collect();
-    paths.retain(|path| workspace().join(path).is_file());
+    paths.retain(|path| workspace_root().join(path).is_file());
     paths.sort();
     paths.dedup();
     Ok(paths)
@@ -253,22 +254,22 @@ fn published() -> Result<Vec<PathBuf>, String> {
 
 /// Returns the links of the published pages that lead nowhere: to no file, or to no heading of a page.
 fn dead_links() -> Result<Vec<String>, String> {
-    let published = published()?;
+    let published = list_published_files()?;
     let mut texts = BTreeMap::new();
     for page in published.iter().filter(|path| is_page(path)) {
-        let text = fs::read_to_string(workspace().join(page));
+        let text = fs::read_to_string(workspace_root().join(page));
         texts.insert(page.clone(), text.map_err(|error| format!("{}: {error}", page.display()))?);
     }
     let headings: BTreeMap<&PathBuf, BTreeSet<String>> =
-        texts.iter().map(|(page, text)| (page, headings(text))).collect();
+        texts.iter().map(|(page, text)| (page, collect_headings(text))).collect();
     let mut dead = Vec::new();
     for (page, text) in &texts {
-        for link in links(text) {
+        for link in collect_links(text) {
             if link.contains("://") || link.starts_with("mailto:") {
                 continue;
             }
             let (path, heading) = link.split_once('#').unwrap_or((link, ""));
-            let target = if path.is_empty() { page.clone() } else { beside(page, path) };
+            let target = if path.is_empty() { page.clone() } else { resolve_link(page, path) };
             // A link out of what is published would be dead on the site.
             let is_there = published.iter().any(|path| path.starts_with(&target));
             let has_heading = heading.is_empty()
@@ -282,7 +283,7 @@ fn dead_links() -> Result<Vec<String>, String> {
 }
 
 /// Returns a path relative to the directory of a page, without `..`.
-fn beside(page: &Path, path: &str) -> PathBuf {
+fn resolve_link(page: &Path, path: &str) -> PathBuf {
     let mut target = page.parent().map(Path::to_owned).unwrap_or_default();
     for part in Path::new(path).components() {
         match part {
@@ -295,7 +296,7 @@ fn beside(page: &Path, path: &str) -> PathBuf {
 }
 
 /// Returns the lines of a page outside of fences.
-fn prose(text: &str) -> impl Iterator<Item = &str> {
+fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut fence = None;
     text.lines().filter(move |line| {
         let line = line.trim_start();
@@ -311,9 +312,9 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the targets of the links of a page, those in code left out.
-fn links(text: &str) -> Vec<&str> {
+fn collect_links(text: &str) -> Vec<&str> {
     let mut links = Vec::new();
-    for line in prose(text) {
+    for line in prose_lines(text) {
         let mut is_code = false;
         for (index, piece) in line.split('`').enumerate() {
             if index > 0 {
@@ -330,9 +331,9 @@ fn links(text: &str) -> Vec<&str> {
 }
 
 /// Returns the names of the headings of a page, in the way of GitHub, and of its anchors.
-fn headings(text: &str) -> BTreeSet<String> {
+fn collect_headings(text: &str) -> BTreeSet<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let titles = prose(text).filter(|line| line.starts_with('#'));
+    let titles = prose_lines(text).filter(|line| line.starts_with('#'));
     let names = titles.map(|line| {
         let title = line.trim_start_matches('#').trim().to_lowercase();
         let kept =
@@ -342,7 +343,7 @@ fn headings(text: &str) -> BTreeSet<String> {
         *count += 1;
         if *count == 1 { name } else { format!("{name}-{}", *count - 1) }
     });
-    let anchors = prose(text).flat_map(|line| line.split("<a id=\"").skip(1));
+    let anchors = prose_lines(text).flat_map(|line| line.split("<a id=\"").skip(1));
     let anchors = anchors.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()));
     names.chain(anchors).collect()
 }
@@ -359,12 +360,12 @@ mod tests {
     #[test]
     fn links_are_found_outside_of_code() {
         let text = "[`a`](b.md), `[c](d.md)` ![e](f.png)\n\n```md\n[g](h.md)\n```\n";
-        assert_eq!(links(text), ["b.md", "f.png"]);
+        assert_eq!(collect_links(text), ["b.md", "f.png"]);
     }
 
     #[test]
     fn headings_have_the_names_of_github() {
         let text = "# `brief.toml`\n## One, two\n## One, two\n";
-        assert!(headings(text).iter().eq(["brieftoml", "one-two", "one-two-1"]));
+        assert!(collect_headings(text).iter().eq(["brieftoml", "one-two", "one-two-1"]));
     }
 }

@@ -8,33 +8,34 @@ use brief_profiles::{
 };
 
 /// Returns the pages, each with its path.
-pub(crate) fn pages() -> Vec<(String, String)> {
+pub(crate) fn render_client_pages() -> Vec<(String, String)> {
     let clients = BUILTIN.clients.iter();
-    let mut pages: Vec<(String, String)> =
-        clients.map(|client| (format!("docs/clients/{}.md", client.id), page(client))).collect();
-    pages.push(("docs/clients/README.md".to_owned(), index()));
+    let mut pages: Vec<(String, String)> = clients
+        .map(|client| (format!("docs/clients/{}.md", client.id), render_client_page(client)))
+        .collect();
+    pages.push(("docs/clients/README.md".to_owned(), render_client_index()));
     pages.push(("docs/clients.md".to_owned(), clients_page()));
     pages
 }
 
-fn index() -> String {
+fn render_client_index() -> String {
     let mut page = String::from(
         "# Clients\n\nThe facts about each AI client, made from `crates/profiles/clients` by `cargo xtask \
          generate`.\nA project describes a client of its own in `.brief/clients/NAME.toml`, with the same keys \
          (`brief schema client`),\nor takes one from a registry: `brief add SOURCE --client NAME`.\n\n| client | name | seen |\n| --- | --- | --- |\n",
     );
     for client in &BUILTIN.clients {
-        let (id, seen) = (&client.id, seen(client));
+        let (id, seen) = (&client.id, render_client_evidence(client));
         let _ = writeln!(page, "| [`{id}`]({id}.md) | {} | {seen} |", client.name);
     }
     page
 }
 
-fn seen(client: &Client) -> String {
-    evidence(&client.seen)
+fn render_client_evidence(client: &Client) -> String {
+    render_evidence(&client.seen)
 }
 
-fn evidence(seen: &Seen) -> String {
+fn render_evidence(seen: &Seen) -> String {
     let how = match (seen.how, &seen.version) {
         (Evidence::Run, Some(version)) => format!("version {version}, run"),
         (Evidence::Run, None) => "run".to_owned(),
@@ -44,7 +45,7 @@ fn evidence(seen: &Seen) -> String {
     format!("{how} on {}", seen.date)
 }
 
-fn page(client: &Client) -> String {
+fn render_client_page(client: &Client) -> String {
     let mut page = format!(
         "# {}\n\nMade from `crates/profiles/clients/{}.toml` by `cargo xtask generate`.\n\n| fact | value |\n| --- | --- |\n",
         client.name, client.id
@@ -54,20 +55,23 @@ fn page(client: &Client) -> String {
             let _ = writeln!(page, "| {fact} | {value} |");
         }
     };
-    row("name on the command line", names(std::iter::once(&client.id).chain(&client.aliases)));
-    row("seen", seen(client));
-    row("a project with it has", names(&client.signs));
-    row("a home directory with it has", names(&client.home_signs));
-    row("leaves alone what stands in", names(&client.ignores));
-    row("finds the compiled items of", names(&client.items_of));
+    row(
+        "name on the command line",
+        render_names(std::iter::once(&client.id).chain(&client.aliases)),
+    );
+    row("seen", render_client_evidence(client));
+    row("a project with it has", render_names(&client.signs));
+    row("a home directory with it has", render_names(&client.home_signs));
+    row("leaves alone what stands in", render_names(&client.ignores));
+    row("finds the compiled items of", render_names(&client.items_of));
     let loading = &client.loading;
     if loading.attaches == Attaches::OnRead {
         row("loads nested and scoped files on", "a read".to_owned());
     }
     let own = client.reads.iter().filter(|read| read.attaches == Some(Attaches::WithOwnRead));
-    row("loads below with its own read tool alone", names(own.map(|read| &read.path)));
+    row("loads below with its own read tool alone", render_names(own.map(|read| &read.path)));
     if let Some(modes) = &loading.modes {
-        let words = names(modes.modes.iter().map(|mode| &mode.name));
+        let words = render_names(modes.modes.iter().map(|mode| &mode.name));
         let files = modes.home.iter().map(|path| format!("`~/{path}`")).collect::<Vec<_>>();
         row(
             "loads by the setting",
@@ -87,10 +91,10 @@ fn page(client: &Client) -> String {
     for (fact, value) in loading_facts(client) {
         row(fact, value);
     }
-    row("follows `@path` in", names(&loading.imports));
+    row("follows `@path` in", render_names(&loading.imports));
     row("loads at most", loading.most_bytes.map_or(String::new(), |most| format!("{most} bytes")));
     if let Some(servers) = &client.mcp {
-        let mut files = names(servers.file.iter().chain(&servers.or));
+        let mut files = render_names(servers.file.iter().chain(&servers.or));
         if let Some(home) = servers.home_file.as_ref().filter(|_| servers.file.is_none()) {
             files = format!("`~/{home}`");
         }
@@ -100,12 +104,12 @@ fn page(client: &Client) -> String {
         let most = hook.limit.as_ref().map(|limit| {
             format!(
                 ", at most {} {}",
-                brief_syntax::text::grouped(limit.most as u64),
+                brief_syntax::text::group_digits(limit.most as u64),
                 limit.unit.as_str()
             )
         });
         let events = hook.events.before.first().into_iter().chain(hook.events.after.first());
-        row("hook", format!("{}{}", names(events), most.unwrap_or_default()));
+        row("hook", format!("{}{}", render_names(events), most.unwrap_or_default()));
         if let Some(install) = &hook.install {
             let home = install.home.as_ref().map(|home| format!(", `~/{home}`"));
             row(
@@ -116,17 +120,20 @@ fn page(client: &Client) -> String {
         let carried = if hook.events.before_carries { "with the tool's result" } else { "never" };
         row("a text before a tool arrives", carried.to_owned());
         if hook.install.is_some() {
-            row("a resumed conversation", resumed(hook));
+            row("a resumed conversation", render_resumed(hook));
         }
         for (fact, value) in event_facts(hook) {
             row(fact, value);
         }
         row("a call can be held back", if hook.hold.is_empty() { "no" } else { "yes" }.to_owned());
     }
-    let sheet = CheckSheet::all().iter().find(|sheet| sheet.client == &*client.id);
+    let sheet = CheckSheet::all_sheets().iter().find(|sheet| sheet.client == &*client.id);
     if let Some((sheet, checks)) = sheet.and_then(|sheet| Some((sheet, sheet.checks()?))) {
         let paths: Vec<String> = sheet.paths.iter().map(|path| format!("`{path}`")).collect();
-        row("`brief lint` checks", format!("{} ({})", paths.join(", "), evidence(&checks.seen)));
+        row(
+            "`brief lint` checks",
+            format!("{} ({})", paths.join(", "), render_evidence(&checks.seen)),
+        );
     }
     if let Some(task) = &client.task {
         row("`brief task` writes rules to", format!("`{}`, `~/{}`", task.rules, task.home_rules));
@@ -143,17 +150,17 @@ fn add_reads(page: &mut String, client: &Client) {
             "\n## Loads by itself\n\n| place | looked for in | unless |\n| --- | --- | --- |\n",
         );
         for read in &client.reads {
-            reads(page, read, "", &seats(read.seats));
+            render_read(page, read, "", &render_seats(read.seats));
         }
         for read in &client.home_reads {
-            reads(page, read, "~/", "the home directory");
+            render_read(page, read, "~/", "the home directory");
         }
     }
 }
 
 /// Adds the places of compiled items.
 fn add_outputs(page: &mut String, client: &Client) {
-    let outputs: Vec<(&str, &ItemOutput)> = outputs(client).collect();
+    let outputs: Vec<(&str, &ItemOutput)> = client_outputs(client).collect();
     if !outputs.is_empty() {
         page.push_str("\n## Compiled items\n\n| kind | in a project | below the home directory |\n| --- | --- | --- |\n");
         for (kind, output) in outputs {
@@ -183,21 +190,21 @@ fn loading_facts(client: &Client) -> impl Iterator<Item = (&'static str, String)
         ),
     ];
     let seen = facts.into_iter().filter_map(|(fact, seen)| Some((fact, seen.as_ref()?)));
-    seen.map(|(fact, seen)| (fact, format!("yes ({})", evidence(seen))))
+    seen.map(|(fact, seen)| (fact, format!("yes ({})", render_evidence(seen))))
 }
 
 /// Returns what a client's events leave open.
 fn event_facts(hook: &HookProfile) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     if !hook.tools.agent.is_empty() {
-        let tools = names(&hook.tools.agent);
+        let tools = render_names(&hook.tools.agent);
         facts.push((
             "events of a subagent",
             format!("name no agent: they are those during {tools}"),
         ));
     }
     if let Some(failed) = &hook.failed {
-        let value = format!("dropped ({})", evidence(&failed.seen));
+        let value = format!("dropped ({})", render_evidence(&failed.seen));
         facts.push(("a text after a failed call", value));
     }
     if hook.events.prompt.is_empty() {
@@ -208,7 +215,7 @@ fn event_facts(hook: &HookProfile) -> Vec<(&'static str, String)> {
 }
 
 /// Returns what a resumed conversation keeps, with the evidence.
-fn resumed(hook: &HookProfile) -> String {
+fn render_resumed(hook: &HookProfile) -> String {
     let Some(resumed) = &hook.resumed else {
         return "not observed: nothing is delivered again".to_owned();
     };
@@ -217,7 +224,7 @@ fn resumed(hook: &HookProfile) -> String {
         [] => "keeps every delivered text".to_owned(),
         lost => format!("loses {}, which is delivered again", lost.join(", ")),
     };
-    format!("{keeps} ({})", evidence(&resumed.seen))
+    format!("{keeps} ({})", render_evidence(&resumed.seen))
 }
 
 fn lost_text(origin: DeliveryOrigin) -> &'static str {
@@ -231,7 +238,7 @@ fn lost_text(origin: DeliveryOrigin) -> &'static str {
 }
 
 /// Returns the outputs of a client, by kind.
-fn outputs(client: &Client) -> impl Iterator<Item = (&'static str, &ItemOutput)> {
+fn client_outputs(client: &Client) -> impl Iterator<Item = (&'static str, &ItemOutput)> {
     let outputs = [
         ("rule", &client.rule),
         ("skill", &client.skill),
@@ -246,14 +253,14 @@ const MATRIX: &str = "## What is read and written";
 
 /// Returns docs/clients.md with the table of all clients at its end.
 fn clients_page() -> String {
-    let path = crate::workspace().join("docs/clients.md");
+    let path = crate::workspace_root().join("docs/clients.md");
     #[expect(clippy::disallowed_methods, reason = "a tool of the project has no `System`")]
     let page = std::fs::read_to_string(path).unwrap_or_default();
     let before = page.split(MATRIX).next().unwrap_or_default().trim_end();
-    format!("{before}\n\n{MATRIX}\n\n{}", matrix())
+    format!("{before}\n\n{MATRIX}\n\n{}", render_matrix())
 }
 
-fn matrix() -> String {
+fn render_matrix() -> String {
     let mut table = String::from(
         "Made from `crates/profiles/clients` by `cargo xtask generate`. `r`: `brief` reads what is there as the client does. \
          `w`: portable items\nare compiled for it. `i`: a file of the client becomes an item again. `s`: rules keep the files that they are \
@@ -262,7 +269,7 @@ fn matrix() -> String {
     );
     for client in &BUILTIN.clients {
         let written =
-            |kind: &str| outputs(client).find(|(own, _)| *own == kind).map(|(_, out)| out);
+            |kind: &str| client_outputs(client).find(|(own, _)| *own == kind).map(|(_, out)| out);
         let reads = |is: &dyn Fn(Form) -> bool| {
             client.reads.iter().any(|read| {
                 BUILTIN.project.iter().any(|place| place.key == read.path && is(place.form))
@@ -315,7 +322,7 @@ fn matrix() -> String {
             match client.ignores.split_first() {
                 None => "–".to_owned(),
                 Some((first, [])) => format!("w, `{first}`"),
-                Some((first, others)) => format!("w, `{first}`; {}", names(others)),
+                Some((first, others)) => format!("w, `{first}`; {}", render_names(others)),
             },
         );
     }
@@ -343,14 +350,14 @@ fn passed_over(facts: Option<&PassedOverFacts>) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut add = |is_so: bool, what: String| words.extend(is_so.then_some(what));
     add(*needs_header, "without front matter".to_owned());
-    add(!without.is_empty(), format!("without a text in {}", names(without)));
-    add(!without_key.is_empty(), format!("without the keys {}", names(without_key)));
-    add(!keys.is_empty(), format!("with another key than {}", names(keys)));
+    add(!without.is_empty(), format!("without a text in {}", render_names(without)));
+    add(!without_key.is_empty(), format!("without the keys {}", render_names(without_key)));
+    add(!keys.is_empty(), format!("with another key than {}", render_names(keys)));
     add(*shorter_than > 0, format!("of fewer than {shorter_than} characters"));
     add(*has_blank_in_name, "with a blank in the name".to_owned());
     add(*nested, "in directories".to_owned());
-    add(!named_as_in.is_empty(), format!("whose name is in {}, too", names(named_as_in)));
-    let called = names(called_as_in);
+    add(!named_as_in.is_empty(), format!("whose name is in {}, too", render_names(named_as_in)));
+    let called = render_names(called_as_in);
     add(!called.is_empty(), format!("whose name without its ending is in {called}, too"));
     let version = seen.as_ref().and_then(|seen| Some((seen.version.as_ref()?, &seen.date)));
     let seen =
@@ -358,7 +365,7 @@ fn passed_over(facts: Option<&PassedOverFacts>) -> String {
     format!("those {}{seen}", words.join("; "))
 }
 
-fn reads(page: &mut String, read: &ClientRead, above: &str, seats: &str) {
+fn render_read(page: &mut String, read: &ClientRead, above: &str, seats: &str) {
     let scoping = match read.scoping {
         Scoping::Own => "",
         Scoping::Ignored => ", whatever its fields say",
@@ -368,21 +375,21 @@ fn reads(page: &mut String, read: &ClientRead, above: &str, seats: &str) {
     let unless = match &read.unless {
         Unless::Never => String::new(),
         Unless::Earlier => "a place above is in the same directory".to_owned(),
-        Unless::Beside(paths) => format!("{} in the same directory", names(paths)),
+        Unless::Beside(paths) => format!("{} in the same directory", render_names(paths)),
         Unless::ReplacedBy(paths) => {
-            format!("{} in the same directory, read instead", names(paths))
+            format!("{} in the same directory, read instead", render_names(paths))
         }
         Unless::AtStartOrBeside(paths) => {
-            format!("{} up from the start, or in the same directory", names(paths))
+            format!("{} up from the start, or in the same directory", render_names(paths))
         }
         Unless::AtStartElseBeside(paths) => {
-            format!("{} up from the start; below, in the same directory", names(paths))
+            format!("{} up from the start; below, in the same directory", render_names(paths))
         }
     };
     let _ = writeln!(page, "| `{above}{}`{scoping} | {seats} | {unless} |", read.path);
 }
 
-fn seats(seats: Seats) -> String {
+fn render_seats(seats: Seats) -> String {
     let words = [
         (SeatWord::Up, "up from the start directory to the root"),
         (SeatWord::Start, "the start directory"),
@@ -395,14 +402,14 @@ fn seats(seats: Seats) -> String {
     let mut found = Vec::new();
     for (word, text) in words {
         let one = Seats::from(vec![word]);
-        if seats.includes(one) && !said.includes(one) {
-            said = said.and(one);
+        if seats.contains_all(one) && !said.contains_all(one) {
+            said = said.union(one);
             found.push(text);
         }
     }
     found.join(", ")
 }
 
-fn names<'t>(texts: impl IntoIterator<Item = &'t Text>) -> String {
+fn render_names<'t>(texts: impl IntoIterator<Item = &'t Text>) -> String {
     texts.into_iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ")
 }

@@ -23,7 +23,7 @@ use brief_system::hash::sha256;
 use flate2::Compression;
 use serde_json::Value;
 
-use crate::{run as run_command, workspace};
+use crate::{run_command, workspace_root};
 use archive::DistFile;
 use platform::Platform;
 use sbom::Component;
@@ -67,14 +67,14 @@ struct Release {
 }
 
 /// Makes the packages of a binary and the `brief-agent` next to it, or of two that are built for it.
-pub(crate) fn run(binary: Option<&Path>, out: Option<&Path>) -> Result<(), String> {
+pub(crate) fn build_packages(binary: Option<&Path>, out: Option<&Path>) -> Result<(), String> {
     let binary = match binary {
         Some(binary) => binary.to_owned(),
-        None => build()?,
+        None => build_programs()?,
     };
-    let out = out.map_or_else(|| workspace().join("target").join("packages"), Path::to_owned);
-    let release = Release::of(&binary, Compression::best())?;
-    for (name, size) in release.write(&out)? {
+    let out = out.map_or_else(|| workspace_root().join("target").join("packages"), Path::to_owned);
+    let release = Release::from_binary(&binary, Compression::best())?;
+    for (name, size) in release.write_packages(&out)? {
         eprintln!("{size:>10}  {}", out.join(name).display());
     }
     match release.glibc {
@@ -85,15 +85,15 @@ pub(crate) fn run(binary: Option<&Path>, out: Option<&Path>) -> Result<(), Strin
 }
 
 /// Builds the programs as they ship, without the names of this machine's directories in it.
-fn build() -> Result<PathBuf, String> {
+fn build_programs() -> Result<PathBuf, String> {
     let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
         let home = env::var_os("HOME").or_else(|| env::var_os("USERPROFILE"))?;
         Some(PathBuf::from(home).join(".cargo"))
     });
     let target = env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| workspace().join("target"), |target| workspace().join(target));
+        .map_or_else(|| workspace_root().join("target"), |target| workspace_root().join(target));
     // The last one that fits counts.
-    let mut directories = vec![(workspace().to_owned(), "/brief")];
+    let mut directories = vec![(workspace_root().to_owned(), "/brief")];
     directories.extend(cargo_home.map(|home| (home, "/cargo")));
     directories.push((target.clone(), "/target"));
     let map = |option: &str| {
@@ -110,10 +110,10 @@ fn build() -> Result<PathBuf, String> {
         let mut cargo = Command::new(env!("CARGO"));
         cargo
             .args(["build", "--profile", "dist", "--package", package, "--locked"])
-            .current_dir(workspace())
+            .current_dir(workspace_root())
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
-            .env("SOURCE_DATE_EPOCH", time().to_string())
-            .env("BRIEF_COMMIT", git(&["rev-parse", "HEAD"]).unwrap_or_default());
+            .env("SOURCE_DATE_EPOCH", source_time().to_string())
+            .env("BRIEF_COMMIT", run_git(&["rev-parse", "HEAD"]).unwrap_or_default());
         if !cfg!(windows) {
             cargo.env("CFLAGS", &cflags);
         }
@@ -124,33 +124,33 @@ fn build() -> Result<PathBuf, String> {
 
 impl Release {
     /// Reads a binary and the `brief-agent` next to it, and asks for the version, manual pages and completion scripts.
-    fn of(binary: &Path, level: Compression) -> Result<Release, String> {
-        let facts: Value = serde_json::from_slice(&answer(binary, &["version", "--json"])?)
+    fn from_binary(binary: &Path, level: Compression) -> Result<Release, String> {
+        let facts: Value = serde_json::from_slice(&run_program(binary, &["version", "--json"])?)
             .map_err(|error| format!("{}: {error}", binary.display()))?;
         let fact = |name: &str| facts["program"][name].as_str().unwrap_or_default().to_owned();
-        let platform = Platform::of(&fact("target"))?;
-        let program = read(binary)?;
+        let platform = Platform::from_triple(&fact("target"))?;
+        let program = read_file(binary)?;
         let agent = binary.with_file_name(platform.agent_executable());
         let version = fact("version");
-        let agent_version = answer(&agent, &["--version"])?;
+        let agent_version = run_program(&agent, &["--version"])?;
         if String::from_utf8_lossy(&agent_version).trim() != format!("brief-agent {version}") {
             return Err(format!("{} is not of version {version}", agent.display()));
         }
-        let agent = read(&agent)?;
+        let agent = read_file(&agent)?;
         let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
         let pages = scratch.path().to_string_lossy().into_owned();
-        answer(binary, &["man", &pages])?;
+        run_program(binary, &["man", &pages])?;
         let mut manual = Vec::new();
         for entry in fs::read_dir(scratch.path()).map_err(|error| error.to_string())? {
             let entry = entry.map_err(|error| error.to_string())?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            manual.push((name, read(&entry.path())?));
+            manual.push((name, read_file(&entry.path())?));
         }
         manual.sort_unstable();
-        let script = |(shell, _): (&str, &str)| answer(binary, &["completions", shell]);
+        let script = |(shell, _): (&str, &str)| run_program(binary, &["completions", shell]);
         let glibc = platform::required_glibc(&program)?.max(platform::required_glibc(&agent)?);
-        let mut components = sbom::linked(platform.triple)?;
-        let licenses = licenses::texts(&components, platform, glibc)?;
+        let mut components = sbom::list_linked_crates(platform.triple)?;
+        let licenses = licenses::render_licenses(&components, platform, glibc)?;
         components.extend(platform.c_library(glibc));
         Ok(Release {
             version,
@@ -162,16 +162,17 @@ impl Release {
             completions: SHELLS.into_iter().map(script).collect::<Result<_, _>>()?,
             components,
             licenses,
-            time: time(),
+            time: source_time(),
             level,
         })
     }
 
     /// Writes all packages and returns their names with their sizes, sorted.
-    fn write(&self, out: &Path) -> Result<Vec<(String, usize)>, String> {
-        let mut packages = vec![self.archive(), wheel::package(self), sbom::package(self)];
-        packages.extend(npm::packages(self));
-        packages.extend(self.platform.deb.map(|architecture| deb::package(self, architecture)));
+    fn write_packages(&self, out: &Path) -> Result<Vec<(String, usize)>, String> {
+        let mut packages =
+            vec![self.build_archive(), wheel::build_wheel(self), sbom::build_sbom(self)];
+        packages.extend(npm::build_npm_packages(self));
+        packages.extend(self.platform.deb.map(|architecture| deb::build_deb(self, architecture)));
         packages.sort_unstable();
         let sums = packages.iter().map(|(name, data)| format!("{}  {name}\n", sha256(data)));
         let sums: String = sums.collect();
@@ -185,29 +186,29 @@ impl Release {
     }
 
     /// The archive for every other way of installing: `bin`, `share/man`, completions, licenses.
-    fn archive(&self) -> (String, Vec<u8>) {
+    fn build_archive(&self) -> (String, Vec<u8>) {
         let top = format!("brief-{}-{}", self.version, self.platform.triple);
         let mut files = vec![
             DistFile::text("README.md", include_str!("../../README.md")),
             DistFile::text("CHANGELOG.md", include_str!("../../CHANGELOG.md")),
             DistFile::text("Dockerfile", include_str!("../../packaging/Dockerfile")),
         ];
-        files.extend(self.programs("bin"));
+        files.extend(self.program_files("bin"));
         files.extend(self.license_files());
         files.extend(self.manual_pages("share/man/man1"));
         for ((shell, name), script) in SHELLS.iter().zip(&self.completions) {
             files.push(DistFile::new(format!("completions/{shell}/{name}"), script.clone()));
         }
-        let files = files.into_iter().map(|file| file.below(&top)).collect();
+        let files = files.into_iter().map(|file| file.move_below(&top)).collect();
         if self.platform.is_windows() {
-            (format!("{top}.zip"), archive::zip(files, self.level))
+            (format!("{top}.zip"), archive::build_zip(files, self.level))
         } else {
             (format!("{top}.tar.gz"), archive::tar_gz(files, self.time, self.level))
         }
     }
 
     /// The two programs, in one directory.
-    fn programs(&self, directory: &str) -> [DistFile; 2] {
+    fn program_files(&self, directory: &str) -> [DistFile; 2] {
         let (brief, agent) = (self.platform.executable(), self.platform.agent_executable());
         [
             DistFile::program(format!("{directory}/{brief}"), &self.program),
@@ -232,7 +233,7 @@ impl Release {
 }
 
 /// Runs the program and returns its standard output.
-fn answer(binary: &Path, args: &[&str]) -> Result<Vec<u8>, String> {
+fn run_program(binary: &Path, args: &[&str]) -> Result<Vec<u8>, String> {
     let output = Command::new(binary)
         .args(args)
         .output()
@@ -243,19 +244,19 @@ fn answer(binary: &Path, args: &[&str]) -> Result<Vec<u8>, String> {
     Err(format!("{} {args:?}: {}", binary.display(), String::from_utf8_lossy(&output.stderr)))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
+fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Returns `SOURCE_DATE_EPOCH`, or else the time of the last commit.
-fn time() -> u64 {
+fn source_time() -> u64 {
     let set = env::var("SOURCE_DATE_EPOCH").ok();
-    let found = set.or_else(|| git(&["log", "-1", "--format=%ct"]));
+    let found = set.or_else(|| run_git(&["log", "-1", "--format=%ct"]));
     found.and_then(|seconds| seconds.parse().ok()).unwrap_or_default()
 }
 
-fn git(args: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(args).current_dir(workspace()).output().ok()?;
+fn run_git(args: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(args).current_dir(workspace_root()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
     Some(text.trim().to_owned())
 }

@@ -10,11 +10,11 @@ use std::{fs, io};
 
 use brief_cli::Ui;
 use brief_syntax::rules::RulePage;
-use brief_syntax::text::grouped;
+use brief_syntax::text::group_digits;
 use brief_syntax::{glob, limits};
 use brief_system::{OsSystem, Remembered};
 
-use crate::{book, clients, workspace};
+use crate::{book, clients, workspace_root};
 
 /// The picture in the README.
 const PICTURE: &str = "docs/pictures/shop.svg";
@@ -25,29 +25,31 @@ struct Page {
     content: String,
 }
 
-fn pages() -> Result<Vec<Page>, String> {
+fn render_pages() -> Result<Vec<Page>, String> {
     let page = |path: &str, content| Page { path: path.to_owned(), content };
     let mut pages = vec![
         page("docs/reference/cli.md", command_line()),
-        page("docs/reference/diagnostics.md", diagnostics::reference()),
+        page("docs/reference/diagnostics.md", diagnostics::render_rule_reference()),
         page("docs/reference/limits.md", limits_table()),
-        page(PICTURE, picture()),
-        page(book::SCHEMAS, book::schemas()?),
+        page(PICTURE, draw_picture()),
+        page(book::SCHEMAS, book::render_schemas_page()?),
     ];
-    let rules = RulePage::all();
-    pages.extend(rules.map(|rule| page(&diagnostics::path(rule.code), rule.to_string())));
-    pages.extend(clients::pages().into_iter().map(|(path, content)| Page { path, content }));
+    let rules = RulePage::all_pages();
+    pages.extend(rules.map(|rule| page(&diagnostics::rule_page_path(rule.code), rule.to_string())));
+    pages.extend(
+        clients::render_client_pages().into_iter().map(|(path, content)| Page { path, content }),
+    );
     pages.push(page(messages::PATH, messages::render_messages()?));
-    pages.push(page(book::CONTENTS, book::contents()?));
+    pages.push(page(book::CONTENTS, book::render_contents()?));
     Ok(pages)
 }
 
 /// Writes the generated files, or with `check` only compares them.
-pub(crate) fn run(check: bool) -> Result<(), String> {
-    let pages = pages()?;
+pub(crate) fn generate_pages(check: bool) -> Result<(), String> {
+    let pages = render_pages()?;
     diagnostics::remove_old(&pages.iter().map(|page| page.path.as_str()).collect(), check)?;
     for Page { path, content } in pages {
-        let target = workspace().join(&path);
+        let target = workspace_root().join(&path);
         let found = fs::read_to_string(&target).unwrap_or_default();
         if found == content {
             continue;
@@ -64,12 +66,12 @@ pub(crate) fn run(check: bool) -> Result<(), String> {
 }
 
 /// Draws the shop of the examples, as any user would, without what the user of this machine has.
-fn picture() -> String {
-    let out = workspace().join("target").join("shop.svg");
+fn draw_picture() -> String {
+    let out = workspace_root().join("target").join("shop.svg");
     let _ = fs::remove_file(&out);
     let system = Remembered::new(Arc::new(OsSystem)).without_user();
     let mut ui = Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(io::sink()));
-    let shop = workspace().join("examples").join("shop");
+    let shop = workspace_root().join("examples").join("shop");
     let words: [&OsStr; 7] = [
         "brief".as_ref(),
         "-C".as_ref(),
@@ -90,13 +92,13 @@ fn command_line() -> String {
          Standard output is data, standard error is for people. Exit codes: 0 done; 1 findings, not \
          found or\nrefused; 2 wrong usage or configuration; 3 internal error.\n",
     );
-    let mut command = brief_cli::command().term_width(96);
+    let mut command = brief_cli::build_command_line().term_width(96);
     command.build();
-    describe(&mut page, command, "");
+    describe_command(&mut page, command, "");
     page
 }
 
-fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
+fn describe_command(page: &mut String, mut command: clap::Command, parent: &str) {
     let name = format!("{parent}{}", command.get_name());
     // The common options are at the top.
     for name in ["color", "quiet", "verbose", "no_pager"] {
@@ -110,7 +112,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
     let shown = command.get_subcommands().filter(|below| !below.is_hide_set());
     let subcommands: Vec<clap::Command> = shown.cloned().collect();
     for subcommand in subcommands.into_iter().filter(|command| command.get_name() != "help") {
-        describe(page, subcommand, &format!("{name} "));
+        describe_command(page, subcommand, &format!("{name} "));
     }
 }
 
@@ -581,7 +583,7 @@ fn limits_table() -> String {
          hit is always reported.\n\n| what | at most | beyond it | code |\n| --- | --- | --- | --- |\n",
     );
     for (what, limit, beyond, code) in LIMITS {
-        let _ = writeln!(page, "| {what} | {} | {beyond} | {code} |", grouped(*limit));
+        let _ = writeln!(page, "| {what} | {} | {beyond} | {code} |", group_digits(*limit));
     }
     page.push_str(
         "\nOnly regular files are read: a FIFO, a device or a socket with the name of a guidance \
@@ -595,6 +597,6 @@ fn limits_table() -> String {
 mod tests {
     #[test]
     fn generated_files_are_in_sync() {
-        super::run(true).unwrap();
+        super::generate_pages(true).unwrap();
     }
 }

@@ -114,20 +114,20 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Xtask::parse().task {
         Task::Test(args) => test::run_tests(&args),
-        Task::Generate { check } => generate::run(check),
+        Task::Generate { check } => generate::generate_pages(check),
         Task::Spelling => test::check_spelling(),
         Task::Names(args) => names::print_names(&args),
         Task::Bench { runs } => bench::run_all(runs),
-        Task::Compare { only, quick } => bench::compare(&only, quick),
-        Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
+        Task::Compare { only, quick } => bench::compare_with_peers(&only, quick),
+        Task::Fuzz { targets, minutes, executions } => run_fuzzer(&targets, &minutes, executions),
         Task::Clients { clients, shape } => bench::run_clients(&clients, &shape),
         Task::Oracles { client, count } => bench::ask_oracles(&client, count),
         Task::View => bench::open_pages(),
-        Task::Dist { binary, out } => dist::run(binary.as_deref(), out.as_deref()),
-        Task::Book => book::build(),
+        Task::Dist { binary, out } => dist::build_packages(binary.as_deref(), out.as_deref()),
+        Task::Book => book::build_site(),
         Task::Order => bench::write_order(),
         Task::Instructions { update } => bench::count_instructions(update),
-        Task::Vscode => vscode(),
+        Task::Vscode => build_vscode_extension(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -138,38 +138,40 @@ fn main() -> ExitCode {
     }
 }
 
-fn fuzz(targets: &[String], minutes: &str, executions: Option<u64>) -> Result<(), String> {
+fn run_fuzzer(targets: &[String], minutes: &str, executions: Option<u64>) -> Result<(), String> {
     let executions = executions.map(|most| format!("--executions={most}"));
     let minutes = format!("--minutes={minutes}");
     let mut args = vec!["run", "--quiet", "--profile=fuzz", "--package=brief-fuzz", "--", "run"];
     args.push(&minutes);
     args.extend(executions.as_deref());
     args.extend(targets.iter().map(String::as_str));
-    cargo(&args)
+    run_cargo(&args)
 }
 
-fn vscode() -> Result<(), String> {
-    cargo(&["build", "--workspace", "--bin", "brief"])?;
-    let program = workspace().join("target/debug/brief");
+fn build_vscode_extension() -> Result<(), String> {
+    run_cargo(&["build", "--workspace", "--bin", "brief"])?;
+    let program = workspace_root().join("target/debug/brief");
     // Its dependencies need no scripts of their own.
     for args in
         [&["ci", "--ignore-scripts", "--no-audit", "--no-fund"][..], &["test"], &["run", "package"]]
     {
         eprintln!("+ npm {}", args.join(" "));
-        run(Command::new("npm")
-            .args(args)
-            .current_dir(workspace().join("editors/vscode"))
-            .env("BRIEF", &program))?;
+        run_command(
+            Command::new("npm")
+                .args(args)
+                .current_dir(workspace_root().join("editors/vscode"))
+                .env("BRIEF", &program),
+        )?;
     }
     Ok(())
 }
 
-fn cargo(args: &[&str]) -> Result<(), String> {
+fn run_cargo(args: &[&str]) -> Result<(), String> {
     eprintln!("+ cargo {}", args.join(" "));
-    run(Command::new(env!("CARGO")).args(args))
+    run_command(Command::new(env!("CARGO")).args(args))
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+fn run_command(command: &mut Command) -> Result<(), String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status =
         command.status().map_err(|error| format!("{program} cannot be started: {error}"))?;
@@ -177,7 +179,7 @@ fn run(command: &mut Command) -> Result<(), String> {
 }
 
 /// Returns the top of the source tree.
-fn workspace() -> &'static std::path::Path {
+fn workspace_root() -> &'static std::path::Path {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
 }
 
@@ -190,7 +192,7 @@ mod tests {
     fn packages(selection: &[&str]) -> BTreeSet<String> {
         let mut tree = Command::new(env!("CARGO"));
         tree.args(["tree", "--offline", "--prefix=none", "--format={p} {f}"]).args(selection);
-        let output = tree.current_dir(super::workspace()).output().expect("cargo is here");
+        let output = tree.current_dir(super::workspace_root()).output().expect("cargo is here");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let lines = String::from_utf8(output.stdout).expect("names are text");
         lines.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()

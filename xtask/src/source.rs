@@ -6,21 +6,21 @@ use std::process::Command;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::workspace;
+use crate::workspace_root;
 
 /// Returns the source files of the program, without those that only contain tests, each with its tokens.
 pub(crate) fn parse_sources() -> Result<Vec<(String, TokenStream)>, String> {
     let listed = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard", "--"])
         .args(["crates/*/src/*.rs", "crates/*/build/*.rs", "xtask/src/*.rs", "fuzz/src/*.rs"])
-        .current_dir(workspace())
+        .current_dir(workspace_root())
         .output()
         .map_err(|error| format!("cannot start `git`: {error}"))?;
     let listed = String::from_utf8(listed.stdout).map_err(|error| error.to_string())?;
     let mut sources = Vec::new();
     for path in listed.lines().filter(|path| !is_test_file(path)) {
         // A file that is deleted and not committed yet is still listed.
-        let Ok(text) = fs::read_to_string(workspace().join(path)) else { continue };
+        let Ok(text) = fs::read_to_string(workspace_root().join(path)) else { continue };
         let tokens = text.parse().map_err(|error| format!("cannot parse `{path}`: {error}"))?;
         sources.push((path.to_owned(), tokens));
     }

@@ -11,7 +11,7 @@ use std::process::Command;
 use brief_testkit::{TestTool, tools};
 use clap::Args;
 
-use crate::{bench, cargo, run, workspace};
+use crate::{bench, run_cargo, run_command, workspace_root};
 
 /// Directories with tests.
 const TESTED: [&str; 3] = ["crates", "fuzz", "xtask"];
@@ -62,48 +62,52 @@ pub(crate) fn run_tests(args: &TestArgs) -> Result<(), String> {
     report_missing(&lacks, &needs);
     if !lacks.is_empty() && !args.no_install && (args.install || is_root()) {
         let missing: Vec<TestTool> = lacks.into_iter().map(|(tool, _)| tool).collect();
-        install(&missing);
+        install_tools(&missing);
         lacks = find_missing(&missing);
         report_missing(&lacks, &needs);
     }
     let missing: Vec<TestTool> = lacks.into_iter().map(|(tool, _)| tool).collect();
     if tools::is_ci() && !missing.is_empty() {
-        return Err(format!("`CI=true`, so nothing may be skipped: {}", join(&missing)));
+        return Err(format!("`CI=true`, so nothing may be skipped: {}", join_names(&missing)));
     }
     let mut skips = Skips::new(&missing)?;
     if skips.may_run(&[TestTool::Rustfmt], "cargo fmt --check") {
-        cargo(&["fmt", "--all", "--check"])?;
+        run_cargo(&["fmt", "--all", "--check"])?;
     }
     if skips.may_run(&[TestTool::Typos], "cargo xtask spelling") {
         check_spelling()?;
     }
     if skips.may_run(&[TestTool::Clippy], "cargo clippy") {
-        cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
+        run_cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
     }
     // Links between comments outlive what they lead to.
     eprintln!("+ cargo doc --workspace --no-deps");
-    run(Command::new(env!("CARGO"))
-        .args(["doc", "--workspace", "--no-deps", "--quiet"])
-        .env("RUSTDOCFLAGS", "-D warnings"))?;
+    run_command(
+        Command::new(env!("CARGO"))
+            .args(["doc", "--workspace", "--no-deps", "--quiet"])
+            .env("RUSTDOCFLAGS", "-D warnings"),
+    )?;
     // A test of this crate checks the generated files.
     // Tests that start programs wait half of their time.
     let threads = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     eprintln!("+ cargo test --workspace -- --test-threads={threads}");
-    run(Command::new(env!("CARGO"))
-        .args(["test", "--workspace"])
-        .env("RUST_TEST_THREADS", threads.to_string())
-        .env(tools::WITHOUT, skips.without())
-        .env(tools::SKIPPED, &skips.file))?;
+    run_command(
+        Command::new(env!("CARGO"))
+            .args(["test", "--workspace"])
+            .env("RUST_TEST_THREADS", threads.to_string())
+            .env(tools::WITHOUT, skips.missing_names())
+            .env(tools::SKIPPED, &skips.file),
+    )?;
     if skips.may_run(&[TestTool::Python, TestTool::Valgrind], "cargo xtask instructions") {
         bench::count_instructions(false)?;
     }
-    skips.report()
+    skips.print_skips()
 }
 
 /// Checks the spelling of all files; `typos.toml` names what is left out.
 pub(crate) fn check_spelling() -> Result<(), String> {
     eprintln!("+ typos");
-    run(Command::new(tools::typos()?).current_dir(workspace()))
+    run_command(Command::new(tools::install_typos()?).current_dir(workspace_root()))
 }
 
 /// Runs what needs nothing but Rust and git, and takes less than a minute when it is built.
@@ -118,13 +122,15 @@ fn run_quick_tests() -> Result<(), String> {
     for args in [units, suite] {
         eprintln!("+ cargo {}", args.join(" "));
         // A developer's machine is no judge of changes, whatever its environment says.
-        run(Command::new(env!("CARGO"))
-            .args(&args)
-            .env(tools::WITHOUT, skips.without())
-            .env(tools::SKIPPED, &skips.file)
-            .env_remove("CI"))?;
+        run_command(
+            Command::new(env!("CARGO"))
+                .args(&args)
+                .env(tools::WITHOUT, skips.missing_names())
+                .env(tools::SKIPPED, &skips.file)
+                .env_remove("CI"),
+        )?;
     }
-    skips.report()?;
+    skips.print_skips()?;
     eprintln!(
         "not run (`cargo xtask test` runs it): format, lints, documentation tests, generated files, instruction counts; the \
          crates {}; integration tests of the other crates; of the command line's suite: {}",
@@ -136,11 +142,11 @@ fn run_quick_tests() -> Result<(), String> {
 
 /// Returns the tools that are missing, each with the reason. Those of npm and pip are installed below `target` by the look.
 fn find_missing(tools: &[TestTool]) -> Vec<(TestTool, String)> {
-    tools.iter().filter_map(|tool| Some((*tool, tool.look().err()?))).collect()
+    tools.iter().filter_map(|tool| Some((*tool, tool.check_again().err()?))).collect()
 }
 
 /// Installs packages by name, components of Rust, and below `target` what npm and pip have.
-fn install(missing: &[TestTool]) {
+fn install_tools(missing: &[TestTool]) {
     let components: Vec<&str> = missing
         .iter()
         .filter(|tool| tool.installer() == Some("rustup"))
@@ -173,7 +179,7 @@ fn run_shown(command: &mut Command) -> Result<(), String> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(std::ffi::OsStr::to_string_lossy).collect();
     eprintln!("+ {}", words.join(" "));
-    run(command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()))
+    run_command(command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()))
 }
 
 /// Returns whether packages may be installed without asking.
@@ -181,7 +187,7 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
-fn join(tools: &[TestTool]) -> String {
+fn join_names(tools: &[TestTool]) -> String {
     tools.iter().map(|tool| tool.name()).collect::<Vec<_>>().join(", ")
 }
 
@@ -203,7 +209,7 @@ fn report_missing(lacks: &[(TestTool, String)], needs: &BTreeMap<TestTool, Vec<S
 /// Finds, for each tool, the tests whose first line asks for it.
 fn find_needs() -> Result<BTreeMap<TestTool, Vec<String>>, String> {
     let mut needs = BTreeMap::<TestTool, Vec<String>>::new();
-    let mut waiting: Vec<PathBuf> = TESTED.iter().map(|name| workspace().join(name)).collect();
+    let mut waiting: Vec<PathBuf> = TESTED.iter().map(|name| workspace_root().join(name)).collect();
     while let Some(directory) = waiting.pop() {
         let describe = |error| format!("{}: {error}", directory.display());
         for entry in fs::read_dir(&directory).map_err(describe)? {
@@ -257,7 +263,7 @@ impl Skips {
         Ok(Skips { missing: missing.to_vec(), steps: Vec::new(), file })
     }
 
-    fn without(&self) -> String {
+    fn missing_names(&self) -> String {
         self.missing.iter().map(|tool| tool.name()).collect::<Vec<_>>().join(",")
     }
 
@@ -269,14 +275,14 @@ impl Skips {
     }
 
     /// Counts what was skipped, by tool and by name.
-    fn report(&self) -> Result<(), String> {
+    fn print_skips(&self) -> Result<(), String> {
         let text = fs::read_to_string(&self.file)
             .map_err(|error| format!("{}: {error}", self.file.display()))?;
-        eprint!("{}", self.summarize(&text));
+        eprint!("{}", self.render_summary(&text));
         Ok(())
     }
 
-    fn summarize(&self, tests: &str) -> String {
+    fn render_summary(&self, tests: &str) -> String {
         let steps = self.steps.iter().map(|(tool, step)| (tool.name(), step.as_str()));
         let mut skipped = BTreeMap::<&str, BTreeSet<&str>>::new();
         for (tool, name) in tests.lines().filter_map(|line| line.split_once('\t')).chain(steps) {
@@ -321,15 +327,15 @@ mod tests {
             steps: Vec::new(),
             file: PathBuf::new(),
         };
-        assert_eq!(skips.summarize(""), "nothing skipped\n");
+        assert_eq!(skips.render_summary(""), "nothing skipped\n");
         assert!(skips.may_run(&[TestTool::Python], "x"));
         assert!(
             !skips.may_run(&[TestTool::Python, TestTool::Valgrind], "cargo xtask instructions")
         );
-        assert_eq!(skips.without(), "zsh,valgrind");
+        assert_eq!(skips.missing_names(), "zsh,valgrind");
         let tests = "zsh\tbrief-cli a::b\nzsh\tbrief-cli a::c\nzsh\tbrief-cli a::b\n";
         assert_eq!(
-            skips.summarize(tests),
+            skips.render_summary(tests),
             "3 skipped:\n  valgrind (1): `cargo xtask instructions`\n  zsh (2): brief-cli a::b, brief-cli a::c\n"
         );
     }
@@ -338,13 +344,13 @@ mod tests {
     #[test]
     fn what_quick_leaves_out_exists() {
         for module in SLOW_MODULES {
-            let file = workspace().join(format!("crates/cli/tests/suite/{module}.rs"));
+            let file = workspace_root().join(format!("crates/cli/tests/suite/{module}.rs"));
             assert!(file.is_file(), "{module}");
         }
         for name in SLOW_CRATES {
             let directory = name.strip_prefix("brief-").unwrap_or(name);
             let places = [format!("crates/{directory}"), directory.to_owned()];
-            assert!(places.iter().any(|place| workspace().join(place).is_dir()), "{name}");
+            assert!(places.iter().any(|place| workspace_root().join(place).is_dir()), "{name}");
         }
     }
 }

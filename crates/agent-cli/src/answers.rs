@@ -17,8 +17,8 @@ use crate::ui::Ui;
 const QUESTION_BYTES: u64 = 512 * limits::TOOL_CODE_BYTES as u64;
 
 /// Prints an error and returns its exit code.
-pub(crate) fn report(error: CommandError, ui: &mut Ui) -> ExitCode {
-    error.report(ui)
+pub(crate) fn print_error(error: CommandError, ui: &mut Ui) -> ExitCode {
+    error.print_error(ui)
 }
 
 /// Parses the texts on standard input. Nothing of them runs.
@@ -27,35 +27,35 @@ pub(crate) fn parse_code(ui: &mut Ui, system: &Arc<dyn System>) -> ExitCode {
     let read = ui.take_stdin().take(QUESTION_BYTES).read_to_end(&mut question);
     let texts = read.ok().and_then(|_| serde_json::from_slice::<Vec<String>>(&question).ok());
     let Some(texts) = texts else {
-        return report(CommandError::usage("standard input is not a list of texts"), ui);
+        return print_error(CommandError::usage("standard input is not a list of texts"), ui);
     };
     let parse = |text: &String| match parse_text(Arc::clone(system), text) {
         Ok(None) => ParsedCode::Valid,
         Ok(Some(problem)) => ParsedCode::Invalid(problem),
         Err(error) => ParsedCode::Unparsed(error.to_string()),
     };
-    answer(ui, &texts.iter().map(parse).collect::<Vec<_>>())
+    print_answer(ui, &texts.iter().map(parse).collect::<Vec<_>>())
 }
 
 /// Prints the isolation features that this system lacks.
 pub(crate) fn list_missing_fences(ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
     match fences_here(system) {
-        Ok(fences) => answer(ui, &fences.missing()),
-        Err(error) => report(CommandError::refused(error.to_string()), ui),
+        Ok(fences) => print_answer(ui, &fences.missing_fences()),
+        Err(error) => print_error(CommandError::refused(error.to_string()), ui),
     }
 }
 
 pub(crate) fn print_version(ui: &mut Ui) -> ExitCode {
     let printed = ui.print_line(format!("brief-agent {}", env!("CARGO_PKG_VERSION")));
-    end(printed, ui)
+    to_exit_code(printed, ui)
 }
 
-fn answer(ui: &mut Ui, body: &impl Serialize) -> ExitCode {
+fn print_answer(ui: &mut Ui, body: &impl Serialize) -> ExitCode {
     let printed = ui.print_document(body);
-    end(printed, ui)
+    to_exit_code(printed, ui)
 }
 
-fn end(outcome: Result, ui: &mut Ui) -> ExitCode {
+fn to_exit_code(outcome: Result, ui: &mut Ui) -> ExitCode {
     let outcome = outcome.and_then(|()| ui.flush());
-    outcome.map_or_else(|error| report(error, ui), |()| ExitCode::SUCCESS)
+    outcome.map_or_else(|error| print_error(error, ui), |()| ExitCode::SUCCESS)
 }

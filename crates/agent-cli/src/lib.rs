@@ -2,7 +2,7 @@
 //!
 //! Its command line is that of `brief agent`, which `brief` parses, too, before it hands over: help, completions and manual
 //! pages are whole without this program. Three calls are not for people: a worker of the sandbox (see `main`), and the questions
-//! of `brief lint` ([`answers`]).
+//! of `brief lint` (the module `answers`).
 
 mod answers;
 mod commands;
@@ -30,7 +30,7 @@ pub fn run(
         if release != own {
             let message = format!("`brief` {release} and `brief-agent` {own} differ");
             let hint = "install both from one release";
-            return answers::report(error::CommandError::usage(message).with_hint(hint), ui);
+            return answers::print_error(error::CommandError::usage(message).with_hint(hint), ui);
         }
         args.remove(1);
     }

@@ -52,7 +52,7 @@ struct Commands {
 
 impl Commands {
     /// Returns the commands that begin with the text before the cursor.
-    fn matching(&self, typed: &str) -> Vec<String> {
+    fn matching_commands(&self, typed: &str) -> Vec<String> {
         let Some(start) = typed.strip_prefix('/') else { return Vec::new() };
         let start = start.to_lowercase();
         let names = self.names.iter().filter(|name| name.to_lowercase().starts_with(&start));
@@ -69,7 +69,7 @@ impl Completer for Commands {
         position: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok((0, self.matching(line.get(..position).unwrap_or_default())))
+        Ok((0, self.matching_commands(line.get(..position).unwrap_or_default())))
     }
 }
 
@@ -90,9 +90,9 @@ mod tests {
     #[test]
     fn commands_complete_after_a_slash() {
         let commands = Commands { names: vec!["Test".to_owned(), "teach".to_owned()] };
-        assert_eq!(commands.matching("/te"), ["/Test ", "/teach "]);
-        assert_eq!(commands.matching("/TES"), ["/Test "]);
-        assert!(commands.matching("te").is_empty());
-        assert!(commands.matching("/test it").is_empty());
+        assert_eq!(commands.matching_commands("/te"), ["/Test ", "/teach "]);
+        assert_eq!(commands.matching_commands("/TES"), ["/Test "]);
+        assert!(commands.matching_commands("te").is_empty());
+        assert!(commands.matching_commands("/test it").is_empty());
     }
 }

@@ -119,7 +119,9 @@ const MOST_LATE: u32 = 20;
 
 fn run(count: u64, seed: u64) -> ExitCode {
     let system: Arc<dyn System> = Arc::new(OsSystem);
-    let Ok(program) = WorkerProgram::own(system.as_ref()) else { return ExitCode::FAILURE };
+    let Ok(program) = WorkerProgram::from_own_program(system.as_ref()) else {
+        return ExitCode::FAILURE;
+    };
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let (mut ran, mut stopped, mut ended, mut strange, mut late) = (0, 0, 0, 0, 0);
     let mut tools = None;
@@ -140,7 +142,7 @@ fn run(count: u64, seed: u64) -> ExitCode {
                 return ExitCode::FAILURE;
             }
         };
-        match worker.call("run", &json!({ "scripts": scripts }), &json!({})) {
+        match worker.call_tool("run", &json!({ "scripts": scripts }), &json!({})) {
             Ok(_) => ran += BATCH,
             Err(CallError::Ended(message)) => {
                 (ran, ended) = (ran + 1, ended + 1);

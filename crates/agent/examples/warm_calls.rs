@@ -42,7 +42,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             let args = vec![WORKER_ARGUMENT.into()];
             WorkerProgram { program, args, missing_fence: sandbox::MissingFence::Refuse }
         }
-        None => WorkerProgram::own(system.as_ref())?,
+        None => WorkerProgram::from_own_program(system.as_ref())?,
     };
     let load = || {
         let host = Host::new(Arc::clone(&system), Grants::none());
@@ -62,7 +62,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             let mut times = Vec::with_capacity(count);
             for _ in 0..count {
                 let start = Instant::now();
-                tools.call(name, &args, &ctx)?;
+                tools.call_tool(name, &args, &ctx)?;
                 times.push(start.elapsed());
                 if !pause.is_zero() {
                     std::thread::sleep(pause);
@@ -76,7 +76,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let row = calls("add", CALLS, Duration::ZERO)?;
     let before = computed(system.as_ref(), tools.worker_id());
     for _ in 0..CALLS {
-        tools.call("add", &json!({"a": 2, "b": 3}), &json!({"input": ""}))?;
+        tools.call_tool("add", &json!({"a": 2, "b": 3}), &json!({"input": ""}))?;
     }
     let computed = computed(system.as_ref(), tools.worker_id()).saturating_sub(before);
     let status = system.read(format!("/proc/{}/status", tools.worker_id()).as_ref(), 65_536);

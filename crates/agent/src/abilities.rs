@@ -22,7 +22,7 @@ use std::thread;
 use std::time::Duration;
 
 use brief_mcp_client::SharedServers;
-use brief_system::{Interruption, System, words};
+use brief_system::{Interruption, System, render_io_error};
 use serde_json::{Value, json};
 
 use browser::{BrowserContext, Browsing};
@@ -43,7 +43,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// The MCP servers that the operator configured, for the ability `mcp`.
 pub trait McpAccess: Send {
     /// Calls a tool of a server and returns its result. The error is a message.
-    fn call(
+    fn call_tool(
         &mut self,
         server: &str,
         tool: &str,
@@ -53,14 +53,14 @@ pub trait McpAccess: Send {
 }
 
 impl McpAccess for SharedServers {
-    fn call(
+    fn call_tool(
         &mut self,
         server: &str,
         tool: &str,
         args: &Value,
         time_left: Duration,
     ) -> Result<Value, String> {
-        self.lock().call(server, tool, args, time_left)
+        self.lock().call_tool(server, tool, args, time_left)
     }
 }
 
@@ -110,12 +110,12 @@ impl AbilityRefusal {
 pub(crate) type AbilityResult<T = Value> = Result<T, AbilityRefusal>;
 
 /// Returns the error for a request that a rule forbids.
-fn refused(message: impl Into<String>) -> AbilityRefusal {
+fn create_refusal(message: impl Into<String>) -> AbilityRefusal {
     AbilityRefusal::Refused(message.into())
 }
 
 /// Returns the error for a request that could not be carried out.
-fn failed(message: impl Into<String>) -> AbilityRefusal {
+fn create_failure(message: impl Into<String>) -> AbilityRefusal {
     AbilityRefusal::Failed(message.into())
 }
 
@@ -216,20 +216,20 @@ impl Host {
     }
 
     /// Checks a request, writes it to the log, and answers it.
-    pub(crate) fn answer(
+    pub(crate) fn answer_request(
         &mut self,
         asked: AbilityRequest<'_>,
         find_tool: FindTool<'_>,
     ) -> AbilityResult {
         let unlogged =
-            |error: io::Error| failed(format!("the audit log cannot be written: {error}"));
+            |error: io::Error| create_failure(format!("the audit log cannot be written: {error}"));
         let granted = self.is_granted(&asked);
-        let number = self.audit.ask(&asked, &granted).map_err(unlogged)?;
+        let number = self.audit.write_request(&asked, &granted).map_err(unlogged)?;
         granted?;
-        let outcome = self.fulfill(asked, find_tool);
+        let outcome = self.fulfill_request(asked, find_tool);
         let mut connections = self.browsing.take_connections().into_iter();
-        let logged = connections.try_for_each(|one| self.audit.connection(number, &one));
-        logged.and(self.audit.end(number, &outcome)).map_err(unlogged)?;
+        let logged = connections.try_for_each(|one| self.audit.write_connection(number, &one));
+        logged.and(self.audit.write_end(number, &outcome)).map_err(unlogged)?;
         outcome
     }
 
@@ -242,32 +242,40 @@ impl Host {
                     let is_granted = self.grants.has_program(program);
                     if is_granted { Ok(()) } else { denied(&format!("sh:{program}")) }
                 } else if self.grants.has_programs() {
-                    Err(refused(format!("`{program}` is not the bare name of a program")))
+                    Err(create_refusal(format!("`{program}` is not the bare name of a program")))
                 } else {
                     denied("sh")
                 }
             }
-            name if self.grants.has(name) => Ok(()),
+            name if self.grants.contains(name) => Ok(()),
             name => denied(name),
         }
     }
 
-    fn fulfill(&mut self, asked: AbilityRequest<'_>, find_tool: FindTool<'_>) -> AbilityResult {
+    fn fulfill_request(
+        &mut self,
+        asked: AbilityRequest<'_>,
+        find_tool: FindTool<'_>,
+    ) -> AbilityResult {
         let AbilityRequest { ability, call, args, time_left, .. } = asked;
         let none = json!({});
         match (ability, call) {
-            ("fs", call) => self.files.as_ref().ok_or_else(no_project)?.answer(call, &args),
+            ("fs", call) => self.files.as_ref().ok_or_else(no_project)?.answer_call(call, &args),
             ("network", "fetch") => {
-                let request = network::HttpRequest::read(&args)?;
+                let request = network::HttpRequest::from_arguments(&args)?;
                 let (system, policy) = (Arc::clone(&self.system), self.network.clone());
-                let fetch = move || network::fetch(system.as_ref(), &policy, request, time_left);
+                let fetch =
+                    move || network::fetch_url(system.as_ref(), &policy, request, time_left);
                 until_stopped(&self.stop, fetch)
             }
             ("sh", "exec") => {
                 let root = self.files.as_ref().ok_or_else(no_project)?.root();
-                let is_scoped = !self.grants.has("sh");
+                let is_scoped = !self.grants.contains("sh");
                 let keeper = self.system.own_program().map_err(|error| {
-                    failed(format!("no program can be started: {}", words(&error)))
+                    create_failure(format!(
+                        "no program can be started: {}",
+                        render_io_error(&error)
+                    ))
                 })?;
                 let place = programs::ProgramContext {
                     system: self.system.as_ref(),
@@ -276,21 +284,21 @@ impl Host {
                     stop: &self.stop,
                     keeper: Some(&keeper),
                 };
-                programs::exec(&place, &args, is_scoped, time_left)
+                programs::run_program(&place, &args, is_scoped, time_left)
             }
-            ("env", "get") => self.variable(&args),
+            ("env", "get") => self.read_variable(&args),
             ("mcp", "call") => {
-                let server = text(&args, 0, "a server")?;
-                let tool = text(&args, 1, "a tool")?;
+                let server = text_argument(&args, 0, "a server")?;
+                let tool = text_argument(&args, 1, "a tool")?;
                 let servers = self
                     .mcp
                     .as_mut()
-                    .ok_or_else(|| failed("no MCP server is configured for this run"))?;
+                    .ok_or_else(|| create_failure("no MCP server is configured for this run"))?;
                 let args = args.get(2).unwrap_or(&none);
-                servers.call(server, tool, args, time_left).map_err(AbilityRefusal::Failed)
+                servers.call_tool(server, tool, args, time_left).map_err(AbilityRefusal::Failed)
             }
             ("tool", "call") => {
-                let name = text(&args, 0, "a tool")?;
+                let name = text_argument(&args, 0, "a tool")?;
                 let place = find_tool(name, args.get(1).unwrap_or(&none));
                 place.map(|place| json!(place)).map_err(AbilityRefusal::Failed)
             }
@@ -300,24 +308,25 @@ impl Host {
                     policy: &self.network,
                     path: &self.path,
                     stop: &self.stop,
-                    files: self.files.as_ref().filter(|_| self.grants.has("fs")),
+                    files: self.files.as_ref().filter(|_| self.grants.contains("fs")),
                 };
-                self.browsing.answer(&context, call, &args, time_left)
+                self.browsing.answer_call(&context, call, &args, time_left)
             }
-            _ => Err(refused(format!("there is no `{call}` in '{ability}'"))),
+            _ => Err(create_refusal(format!("there is no `{call}` in '{ability}'"))),
         }
     }
 
-    fn variable(&mut self, args: &[Value]) -> AbilityResult {
-        let name = text(args, 0, "a variable")?;
+    fn read_variable(&mut self, args: &[Value]) -> AbilityResult {
+        let name = text_argument(args, 0, "a variable")?;
         if !self.env.iter().any(|known| known == name) {
-            return Err(refused(format!("`{name}` is not in `required.env` of the agent")));
+            return Err(create_refusal(format!("`{name}` is not in `required.env` of the agent")));
         }
         let Some(value) = self.system.env(name) else { return Ok(Value::Null) };
-        let value =
-            value.into_string().map_err(|_| failed(format!("`{name}` is not Unicode text")))?;
+        let value = value
+            .into_string()
+            .map_err(|_| create_failure(format!("`{name}` is not Unicode text")))?;
         // From now on the tool can write it anywhere.
-        self.audit.hide(&value);
+        self.audit.hide_secret(&value);
         Ok(Value::String(value))
     }
 }
@@ -325,9 +334,9 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         let number = self.audit.last_number();
-        for connection in self.browsing.end() {
+        for connection in self.browsing.end_browser() {
             // The run is over: a log that cannot be written stops nothing any more.
-            let _ = self.audit.connection(number, &connection);
+            let _ = self.audit.write_connection(number, &connection);
         }
     }
 }
@@ -339,42 +348,44 @@ fn until_stopped(
 ) -> AbilityResult {
     let (sender, receiver) = mpsc::channel();
     let thread = thread::Builder::new().spawn(move || drop(sender.send(work())));
-    thread.map_err(|error| failed(format!("no thread can be started: {error}")))?;
+    thread.map_err(|error| create_failure(format!("no thread can be started: {error}")))?;
     loop {
         match receiver.recv_timeout(TICK) {
             Ok(outcome) => return outcome,
             Err(RecvTimeoutError::Timeout) if !stop.is_raised() => {}
             Err(RecvTimeoutError::Timeout) => {
-                return Err(failed("was interrupted"));
+                return Err(create_failure("was interrupted"));
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(failed("it ended without a result"));
+                return Err(create_failure("it ended without a result"));
             }
         }
     }
 }
 
 fn no_project() -> AbilityRefusal {
-    failed("there is no project to work in")
+    create_failure("there is no project to work in")
 }
 
 /// Returns an argument that must be a string.
-fn text<'a>(args: &'a [Value], place: usize, what: &str) -> AbilityResult<&'a str> {
+fn text_argument<'a>(args: &'a [Value], place: usize, what: &str) -> AbilityResult<&'a str> {
     let text = args.get(place).and_then(Value::as_str);
-    text.ok_or_else(|| refused(format!("argument {} must name {what}", place + 1)))
+    text.ok_or_else(|| create_refusal(format!("argument {} must name {what}", place + 1)))
 }
 
 /// Returns the subject of a request for the log: never a content, a header or a body.
-fn target(asked: &AbilityRequest<'_>) -> Value {
+fn request_subject(asked: &AbilityRequest<'_>) -> Value {
     let first = asked.args.first().and_then(Value::as_str);
     match asked.ability {
-        "network" => json!(network::shown(first.unwrap_or_default(), asked.args.get(1))),
+        "network" => {
+            json!(network::render_request_target(first.unwrap_or_default(), asked.args.get(1)))
+        }
         "sh" => {
             let args = asked.args.get(1).and_then(Value::as_array);
             let args = args.into_iter().flatten().filter_map(Value::as_str);
             json!(first.into_iter().chain(args).collect::<Vec<_>>())
         }
-        "browser" => browser::target(asked.call, &asked.args),
+        "browser" => browser::call_subject(asked.call, &asked.args),
         "mcp" => json!(asked.args.iter().take(2).filter_map(Value::as_str).collect::<Vec<_>>()),
         _ => json!(first),
     }

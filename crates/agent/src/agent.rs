@@ -38,12 +38,14 @@ impl AgentCode {
             return AgentCode { schemes, diagnostics, evaluation: None };
         };
         let evaluation = own_worker(system.as_ref(), missing_fence)
-            .and_then(|program| Evaluation::run(system, &program, &tools.code, limits));
+            .and_then(|program| Evaluation::run_code(system, &program, &tools.code, limits));
         match evaluation {
             Ok(evaluation) => {
                 let (schemes, mut diagnostics) = check_tools(agent, evaluation.returned());
                 let span = tools.heading;
-                diagnostics.extend(schemes.iter().flat_map(|scheme| check(agent, span, scheme)));
+                diagnostics.extend(
+                    schemes.iter().flat_map(|scheme| check_tool_schema(agent, span, scheme)),
+                );
                 AgentCode { schemes, diagnostics, evaluation: Some(evaluation) }
             }
             Err(error) => {
@@ -91,7 +93,7 @@ pub fn parse_code(system: Arc<dyn System>, code: &str) -> Result<Option<CodeProb
         return Ok(Some(code_problem(&ToolsError::TooLarge(code.len()))));
     }
     let program = own_worker(system.as_ref(), MissingFence::Accept)?;
-    match Worker::parse(system, &program, code, Limits::default()) {
+    match Worker::parse_code(system, &program, code, Limits::default()) {
         Ok(()) => Ok(None),
         Err(error @ ToolsError::Syntax { .. }) => Ok(Some(code_problem(&error))),
         Err(error) => Err(error),
@@ -101,13 +103,13 @@ pub fn parse_code(system: Arc<dyn System>, code: &str) -> Result<Option<CodeProb
 fn code_problem(error: &ToolsError) -> CodeProblem {
     CodeProblem {
         message: error.without_place(),
-        place: error.place(),
+        place: error.location(),
         help: error.help().map(str::to_owned),
     }
 }
 
 /// Returns the problems of a tool's argument schema, and the parts of it that are not checked.
-fn check(agent: &Agent, span: Span, scheme: &Scheme) -> Vec<Diagnostic> {
+fn check_tool_schema(agent: &Agent, span: Span, scheme: &Scheme) -> Vec<Diagnostic> {
     let name = &scheme.name;
     let parameters = match Schema::for_arguments(&scheme.parameters) {
         Ok(parameters) => parameters,
@@ -134,7 +136,7 @@ fn own_worker(
     system: &dyn System,
     missing_fence: MissingFence,
 ) -> Result<WorkerProgram, ToolsError> {
-    let program = WorkerProgram::own(system)
+    let program = WorkerProgram::from_own_program(system)
         .map_err(|error| ToolsError::Worker(format!("the worker cannot be started: {error}")))?;
     Ok(WorkerProgram { missing_fence, ..program })
 }
@@ -142,13 +144,13 @@ fn own_worker(
 /// Starts a worker and returns the kernel's fences that it has on this system.
 pub fn fences_here(system: Arc<dyn System>) -> Result<Fences, ToolsError> {
     let program = own_worker(system.as_ref(), MissingFence::Accept)?;
-    let evaluation = Evaluation::run(system, &program, "return {};", Limits::default())?;
+    let evaluation = Evaluation::run_code(system, &program, "return {};", Limits::default())?;
     Ok(evaluation.fences())
 }
 
 /// Converts an agent's effective abilities to the grants for its host.
-pub fn grants(effective: &Effective<'_>, agent: &Agent) -> Result<Grants, GrantError> {
-    let allowed: Vec<String> = effective.list().iter().map(ToString::to_string).collect();
+pub fn effective_grants(effective: &Effective<'_>, agent: &Agent) -> Result<Grants, GrantError> {
+    let allowed: Vec<String> = effective.list_abilities().iter().map(ToString::to_string).collect();
     let denied: Vec<String> = agent.abilities.deny.iter().map(ToString::to_string).collect();
     Grants::new(allowed.iter().map(String::as_str), denied.iter().map(String::as_str))
 }
@@ -172,7 +174,7 @@ impl AgentTools {
     /// Calls a tool. Names are compared without case.
     pub fn call_json(&mut self, name: &str, arguments: &Value) -> Result<Value, CallError> {
         match &mut self.code {
-            Code::Tools(tool_box) => tool_box.call(name, arguments, &self.ctx),
+            Code::Tools(tool_box) => tool_box.call_tool(name, arguments, &self.ctx),
             Code::None(_) => Err(CallError::Unknown { name: name.to_owned(), nearest: None }),
         }
     }
@@ -191,7 +193,7 @@ impl AgentTools {
             time_left: Duration::from_secs(limits::TOOL_SECONDS),
         };
         let no_tools = &mut |name: &str, _: &Value| Err(format!("there is no tool `{name}`"));
-        host.answer(asked, no_tools).map_err(|refusal| refusal.to_string())
+        host.answer_request(asked, no_tools).map_err(|refusal| refusal.to_string())
     }
 }
 
@@ -200,7 +202,7 @@ impl ReadyTools for AgentTools {
         &self.schemes
     }
 
-    fn call(&mut self, name: &str, arguments: &str) -> Result<String, String> {
+    fn call_tool(&mut self, name: &str, arguments: &str) -> Result<String, String> {
         let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
         let arguments: Value = serde_json::from_str(arguments)
             .map_err(|error| format!("the arguments of `{name}` are not valid JSON: {error}"))?;
@@ -240,7 +242,7 @@ impl ReadyTools for AgentTools {
         }
     }
 
-    fn start(&mut self, name: &str) -> Result<(), String> {
+    fn call_startup_tool(&mut self, name: &str) -> Result<(), String> {
         let Code::Tools(tool_box) = &mut self.code else {
             return Err("there is no such tool".to_owned());
         };

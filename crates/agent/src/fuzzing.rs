@@ -6,7 +6,7 @@ use crate::sandbox::fuzzing;
 
 /// Parses bytes as an order to a worker, and as a message of one.
 pub fn worker_frames(bytes: &[u8]) {
-    fuzzing::frames(bytes);
+    fuzzing::fuzz_frames(bytes);
 }
 
 /// Parses bytes as a request of a browser to its proxy.

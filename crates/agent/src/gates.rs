@@ -49,7 +49,7 @@ pub enum GateError {
 
 /// Checks that the startup tool exists and can be called without arguments (A40, Y33).
 pub fn check_startup(tools: &ToolBox, name: &str) -> Result<(), GateError> {
-    let tool = tools.find(name).ok_or_else(|| GateError::Missing(name.to_owned()))?;
+    let tool = tools.find_tool(name).ok_or_else(|| GateError::Missing(name.to_owned()))?;
     let required = tool.scheme.parameters.get("required").and_then(Value::as_array);
     match required.and_then(|names| names.first()?.as_str()) {
         None => Ok(()),
@@ -66,8 +66,9 @@ pub fn check_startup(tools: &ToolBox, name: &str) -> Result<(), GateError> {
 /// returns `false` or `{ ok: false }` (Y32). Any other result is success.
 pub fn run_startup(tools: &mut ToolBox, name: &str, ctx: &Value) -> Result<Value, GateError> {
     check_startup(tools, name)?;
-    let tool = tools.find(name).map_or_else(|| name.to_owned(), |tool| tool.scheme.name.clone());
-    let outcome = tools.call(name, &json!({}), ctx);
+    let tool =
+        tools.find_tool(name).map_or_else(|| name.to_owned(), |tool| tool.scheme.name.clone());
+    let outcome = tools.call_tool(name, &json!({}), ctx);
     let result = match outcome {
         Ok(result) => result,
         Err(error) => return Err(GateError::Failed { tool, error }),

@@ -47,7 +47,11 @@ pub enum RemoteAccess {
 }
 
 /// Finds the contents of an agent's remote commands.
-pub fn resolve(system: &dyn System, agent: &Agent, access: RemoteAccess) -> RemoteCommands {
+pub fn resolve_remote_commands(
+    system: &dyn System,
+    agent: &Agent,
+    access: RemoteAccess,
+) -> RemoteCommands {
     let mut commands = RemoteCommands::default();
     let mut contents = match CommandStore::open(system) {
         Ok(contents) => contents,
@@ -64,11 +68,11 @@ pub fn resolve(system: &dyn System, agent: &Agent, access: RemoteAccess) -> Remo
             continue;
         }
         let outcome = match access {
-            RemoteAccess::Fetch => contents.fetch(entry, &mut commands),
+            RemoteAccess::Fetch => contents.fetch_entry(entry, &mut commands),
             RemoteAccess::Kept => Err(String::new()),
         };
         let Err(problem) = outcome else { continue };
-        let kept = contents.kept(entry);
+        let kept = contents.read_cached_entry(entry);
         commands.notes.extend(match (kept.is_empty(), problem.as_str()) {
             (true, "") => None,
             (true, problem) => Some(format!("{entry} cannot be fetched: {problem}")),
@@ -121,12 +125,12 @@ impl<'s> CommandStore<'s> {
     }
 
     /// Fetches an entry: a file, or a folder with its files. The error is the reason why nothing of it counts.
-    fn fetch(&mut self, entry: &str, commands: &mut RemoteCommands) -> Result<(), String> {
+    fn fetch_entry(&mut self, entry: &str, commands: &mut RemoteCommands) -> Result<(), String> {
         let hosts = host_here(entry).into_iter().collect();
         let policy = NetworkPolicy { private_hosts: hosts, ..NetworkPolicy::default() };
         let found = fetch_document(self.system, &policy, entry)?;
         if !is_folder(&found.url) {
-            let fetched = self.accept(entry, entry, found, &mut commands.notes)?;
+            let fetched = self.accept_content(entry, entry, found, &mut commands.notes)?;
             commands.fetched.push(fetched);
             return Ok(());
         }
@@ -144,7 +148,9 @@ impl<'s> CommandStore<'s> {
                 return Err(format!("it took longer than {} s", limits::REMOTE_SECONDS));
             }
             let found = fetch_document(self.system, &policy, &url);
-            match found.and_then(|found| self.accept(entry, &url, found, &mut commands.notes)) {
+            match found
+                .and_then(|found| self.accept_content(entry, &url, found, &mut commands.notes))
+            {
                 Ok(fetched) => files.push(fetched),
                 Err(problem) => {
                     commands.notes.push(format!("{url} cannot be fetched: {problem}"));
@@ -154,13 +160,13 @@ impl<'s> CommandStore<'s> {
             }
         }
         let urls: Vec<&str> = files.iter().map(|file| file.url.as_str()).collect();
-        self.keep(&folder_name(entry), urls.join("\n").as_bytes());
+        self.cache_bytes(&folder_name(entry), urls.join("\n").as_bytes());
         commands.fetched.append(&mut files);
         Ok(())
     }
 
     /// Records a content that is seen for the first time, and keeps it.
-    fn accept(
+    fn accept_content(
         &mut self,
         entry: &str,
         url: &str,
@@ -175,20 +181,20 @@ impl<'s> CommandStore<'s> {
         let recorded = match self.record.known.get(url) {
             Some(known) => known.clone(),
             None => {
-                self.record.add(url, &hash);
+                self.record.add_pin(url, &hash);
                 notes.push(format!("{url} is recorded with the SHA-256 {hash}"));
                 hash.clone()
             }
         };
         if recorded == hash {
-            self.keep(&hash, &bytes);
+            self.cache_bytes(&hash, &bytes);
         }
         let (entry, url) = (entry.to_owned(), url.to_owned());
         Ok(Fetched { entry, url, sha256: recorded, bytes, state: RemoteState::Fetched })
     }
 
     /// Keeps bytes under a name. A cache that cannot be written costs nothing but the next fetch.
-    fn keep(&self, name: &str, bytes: &[u8]) {
+    fn cache_bytes(&self, name: &str, bytes: &[u8]) {
         let Some(directory) = &self.kept else { return };
         if self.system.create_private_dir(directory).is_ok() {
             let _ = self.system.replace_private_file(&directory.join(name), bytes);
@@ -196,7 +202,7 @@ impl<'s> CommandStore<'s> {
     }
 
     /// Returns the recorded contents of an entry that are kept.
-    fn kept(&self, entry: &str) -> Vec<Fetched> {
+    fn read_cached_entry(&self, entry: &str) -> Vec<Fetched> {
         let index = self.read_kept(&folder_name(entry));
         match index {
             Some(index) => {
@@ -260,7 +266,7 @@ impl PinRecord {
         Ok(PinRecord { path, lines, known, new: BTreeMap::new() })
     }
 
-    fn add(&mut self, url: &str, sha256: &str) {
+    fn add_pin(&mut self, url: &str, sha256: &str) {
         if !self.known.contains_key(url) {
             self.known.insert(url.to_owned(), sha256.to_owned());
             self.new.insert(url.to_owned(), sha256.to_owned());
@@ -273,11 +279,11 @@ impl PinRecord {
         if new.is_empty() {
             return Vec::new();
         }
-        self.write(system, &new)
+        self.write_new(system, &new)
             .unwrap_or_else(|problem| new.into_keys().map(|url| (url, problem.clone())).collect())
     }
 
-    fn write(
+    fn write_new(
         &self,
         system: &dyn System,
         new: &BTreeMap<String, String>,
@@ -316,11 +322,11 @@ mod tests {
         let system = MemorySystem::new("/").with_env("HOME", "/home/user");
         let mut record = PinRecord::read(&system).unwrap();
         assert!(record.known.is_empty());
-        record.add("https://host/a.md", "1");
-        record.add("https://host/a.md", "2");
+        record.add_pin("https://host/a.md", "1");
+        record.add_pin("https://host/a.md", "2");
         let mut other = PinRecord::read(&system).unwrap();
-        other.add("https://host/a.md", "2");
-        other.add("https://host/b.md", "3");
+        other.add_pin("https://host/a.md", "2");
+        other.add_pin("https://host/b.md", "3");
         assert_eq!(record.save(&system), []);
         // Another run was first.
         let refused = other.save(&system);
@@ -359,7 +365,7 @@ mod tests {
         let system = MemorySystem::new("/").with_env("HOME", "/home/user");
         let system = system.with_file(&path, "1 https://host/a.md\n2 https://ho");
         let mut record = PinRecord::read(&system).unwrap();
-        record.add("https://host/b.md", "3");
+        record.add_pin("https://host/b.md", "3");
         assert_eq!(record.save(&system), []);
         let record = PinRecord::read(&system).unwrap();
         assert_eq!(record.known["https://host/a.md"], "1");

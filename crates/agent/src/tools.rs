@@ -67,7 +67,7 @@ pub enum ToolsError {
 
 impl ToolsError {
     /// Returns the line and the column of the defect in the code, from 1.
-    pub fn place(&self) -> Option<(u32, u32)> {
+    pub fn location(&self) -> Option<(u32, u32)> {
         match self {
             ToolsError::Syntax { place, .. } | ToolsError::Failed { place, .. } => *place,
             _ => None,
@@ -144,12 +144,12 @@ pub struct Tool {
 
 impl Tool {
     /// Returns the mismatches of arguments; an empty list when they fit (Y31).
-    pub fn check(&self, args: &Value) -> Vec<String> {
-        self.checker.check(args)
+    pub fn check_arguments(&self, args: &Value) -> Vec<String> {
+        self.checker.check_value(args)
     }
 
-    fn fit(&self, args: &Value) -> Result<(), CallError> {
-        match self.check(args) {
+    fn ensure_arguments(&self, args: &Value) -> Result<(), CallError> {
+        match self.check_arguments(args) {
             problems if problems.is_empty() => Ok(()),
             problems => Err(CallError::Arguments { tool: self.scheme.name.clone(), problems }),
         }
@@ -176,7 +176,7 @@ pub struct Evaluation {
 impl Evaluation {
     /// Starts a worker and runs the code in it. No ability is available while it runs, even if granted later,
     /// so that the same code always returns the same tools.
-    pub fn run(
+    pub fn run_code(
         system: Arc<dyn System>,
         program: &WorkerProgram,
         code: &str,
@@ -250,7 +250,7 @@ impl ToolBox {
         limits: Limits,
         host: Host,
     ) -> Result<ToolBox, ToolsError> {
-        Evaluation::run(system, program, code, limits)?.into_tools(host)
+        Evaluation::run_code(system, program, code, limits)?.into_tools(host)
     }
 
     /// Returns the tools, in the order of their keys.
@@ -259,7 +259,7 @@ impl ToolBox {
     }
 
     /// Returns the tool with this name, compared without case.
-    pub fn find(&self, name: &str) -> Option<&Tool> {
+    pub fn find_tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.scheme.is_called(name))
     }
 
@@ -289,16 +289,17 @@ impl ToolBox {
     ///
     /// After [`CallError::Ended`] every call fails, unless the worker was interrupted or could not begin the
     /// call: then the next call starts another worker. After any other error the tools stay callable.
-    pub fn call(&mut self, name: &str, args: &Value, ctx: &Value) -> Result<Value, CallError> {
+    pub fn call_tool(&mut self, name: &str, args: &Value, ctx: &Value) -> Result<Value, CallError> {
         let ToolBox { worker, tools, host, report, .. } = self;
         *report = CallReport::default();
-        let tool = find(tools, name)?;
-        tool.fit(args)?;
+        let tool = resolve_tool(tools, name)?;
+        tool.ensure_arguments(args)?;
         worker.renew().map_err(CallError::Ended)?;
         let mut answer = |asked: AbilityRequest<'_>| {
             let ability = asked.ability.to_owned();
-            let answer = host.answer(asked, &mut |name, args| {
-                let tool = find(tools, name).and_then(|tool| tool.fit(args).map(|()| tool));
+            let answer = host.answer_request(asked, &mut |name, args| {
+                let tool = resolve_tool(tools, name)
+                    .and_then(|tool| tool.ensure_arguments(args).map(|()| tool));
                 tool.map(|tool| tool.place).map_err(|error| error.to_string())
             });
             if answer.as_ref().is_err_and(AbilityRefusal::is_denial) {
@@ -306,7 +307,7 @@ impl ToolBox {
             }
             answer
         };
-        let outcome = worker.call((tool.place, &tool.scheme.name), args, ctx, &mut answer);
+        let outcome = worker.call_tool((tool.place, &tool.scheme.name), args, ctx, &mut answer);
         report.log = worker.take_log();
         outcome
     }
@@ -322,10 +323,10 @@ impl ToolBox {
     }
 }
 
-fn find<'t>(tools: &'t [Tool], name: &str) -> Result<&'t Tool, CallError> {
+fn resolve_tool<'t>(tools: &'t [Tool], name: &str) -> Result<&'t Tool, CallError> {
     tools.iter().find(|tool| tool.scheme.is_called(name)).ok_or_else(|| {
         let names: Vec<&str> = tools.iter().map(|tool| tool.scheme.name.as_str()).collect();
-        let nearest = near_miss::nearest(name, &names).map(str::to_owned);
+        let nearest = near_miss::find_nearest(name, &names).map(str::to_owned);
         CallError::Unknown { name: name.to_owned(), nearest }
     })
 }

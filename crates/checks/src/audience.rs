@@ -7,9 +7,9 @@ use std::path::Path;
 
 use brief_dialects::native::is_elsewhere;
 use brief_dialects::{GuidanceText, ProjectFiles};
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 
-use crate::words::words;
+use crate::words::split_words;
 
 /// The project that a text is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,22 +23,26 @@ pub(crate) enum Audience {
 }
 
 /// The manifests that make a directory a plugin or a collection of plugins.
-const MANIFESTS: [&str; 6] = words(
+const MANIFESTS: [&str; 6] = split_words(
     ".claude-plugin/plugin.json .claude-plugin/marketplace.json .codex-plugin/plugin.json \
      .cursor-plugin/plugin.json .github/plugin/plugin.json gemini-extension.json",
 );
 
 /// Directories of items for others, unless they belong to a client's directory of the project.
-const COLLECTIONS: [&str; 13] = words(
+const COLLECTIONS: [&str; 13] = split_words(
     "agents commands prompts skills instructions chatmodes workflows output-styles plugins \
      subagents modes components extensions",
 );
 
 impl Audience {
     /// Returns whom a text is for.
-    pub(crate) fn of(text: &GuidanceText<'_>, root: &Path, files: &ProjectFiles) -> Audience {
+    pub(crate) fn from_text(
+        text: &GuidanceText<'_>,
+        root: &Path,
+        files: &ProjectFiles,
+    ) -> Audience {
         let Ok(below) = text.source.path().strip_prefix(root) else { return Audience::Readers };
-        let path = slashed(below);
+        let path = to_slashed(below);
         if is_elsewhere(below) {
             return Audience::Readers;
         }
@@ -73,7 +77,7 @@ fn has_original(path: &str, files: &ProjectFiles) -> bool {
         let first = item.split('/').next().unwrap_or_default();
         COLLECTIONS.contains(&first)
             && item != first
-            && has(files, base.trim_end_matches('/'), item)
+            && has_file(files, base.trim_end_matches('/'), item)
     })
 }
 
@@ -90,14 +94,14 @@ fn is_edition(path: &str, files: &ProjectFiles) -> bool {
 
 /// Returns the nearest directory above that holds a skill, `/`-separated below the root.
 pub(crate) fn skill_directory<'d>(directory: &'d str, files: &ProjectFiles) -> Option<&'d str> {
-    with_parents(directory).find(|above| has(files, above, "SKILL.md"))
+    with_parents(directory).find(|above| has_file(files, above, "SKILL.md"))
 }
 
 fn has_manifest(directory: &str, files: &ProjectFiles) -> bool {
-    MANIFESTS.iter().any(|manifest| has(files, directory, manifest))
+    MANIFESTS.iter().any(|manifest| has_file(files, directory, manifest))
 }
 
-fn has(files: &ProjectFiles, directory: &str, path: &str) -> bool {
+fn has_file(files: &ProjectFiles, directory: &str, path: &str) -> bool {
     let path = if directory.is_empty() { path.to_owned() } else { format!("{directory}/{path}") };
     files.files.binary_search(&path).is_ok()
 }
@@ -142,7 +146,7 @@ mod tests {
             is_skill,
             entry: None,
         };
-        Audience::of(&text, Path::new("/p"), &files)
+        Audience::from_text(&text, Path::new("/p"), &files)
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use brief_syntax::Diagnostic;
 use brief_syntax::rules::current_code;
 use brief_system::hash::sha256;
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file.
@@ -36,17 +36,17 @@ pub enum BaselineError {
 
 impl Baseline {
     /// Records findings.
-    pub fn of(diagnostics: &[Diagnostic], root: &Path) -> Baseline {
+    pub fn from_diagnostics(diagnostics: &[Diagnostic], root: &Path) -> Baseline {
         let mut baseline = Baseline { version: VERSION, files: BTreeMap::new() };
         for diagnostic in diagnostics {
-            let (file, finding) = key(diagnostic, root);
+            let (file, finding) = finding_key(diagnostic, root);
             *baseline.files.entry(file).or_default().entry(finding).or_default() += 1;
         }
         baseline
     }
 
     /// Reads a baseline file.
-    pub fn read(bytes: &[u8]) -> Result<Baseline, BaselineError> {
+    pub fn parse(bytes: &[u8]) -> Result<Baseline, BaselineError> {
         let mut baseline: Baseline = serde_json::from_slice(bytes)?;
         match baseline.version {
             VERSION => {
@@ -76,7 +76,7 @@ impl Baseline {
         let before = diagnostics.len();
         let mut left = self.files.clone();
         diagnostics.retain(|diagnostic| {
-            let (file, finding) = key(diagnostic, root);
+            let (file, finding) = finding_key(diagnostic, root);
             let count = left.get_mut(&file).and_then(|findings| findings.get_mut(&finding));
             match count {
                 Some(count) if *count > 0 => {
@@ -103,9 +103,9 @@ fn current_key(key: &str) -> String {
     }
 }
 
-fn key(diagnostic: &Diagnostic, root: &Path) -> (String, String) {
+fn finding_key(diagnostic: &Diagnostic, root: &Path) -> (String, String) {
     let path = diagnostic.path();
-    let file = slashed(path.strip_prefix(root).unwrap_or(path));
+    let file = to_slashed(path.strip_prefix(root).unwrap_or(path));
     let source = &diagnostic.source;
     let line = source.slice(source.line_span(diagnostic.position().line)).trim();
     (file, format!("{} {}", diagnostic.code(), &sha256(line.as_bytes())[..16]))

@@ -46,22 +46,22 @@ const COMPARED_LINES: usize = 20;
 /// Folds findings with one cause into the first of them, which keeps the places of the others. The order stays.
 pub(crate) fn fold_causes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     // The same words anywhere; the same words about other values; the same rule in one file; copies of one file.
-    let found = fold(found, least_for_format(2), |one| Some(one.message.clone()));
-    let found = fold(found, least_for_format(ALIKE), |one| {
+    let found = fold_findings(found, least_for_format(2), |one| Some(one.message.clone()));
+    let found = fold_findings(found, least_for_format(ALIKE), |one| {
         let kept = usize::from(!HABITS.contains(&one.rule));
         Some(without_values(&one.message, kept))
     });
-    let found = fold(found, least_for_format(ALIKE_IN_FILE), |one| {
+    let found = fold_findings(found, least_for_format(ALIKE_IN_FILE), |one| {
         let shape = without_values(&one.message, 0);
         Some(format!("{}\0{shape}", one.path().display()))
     });
     // Skills that were copied from somewhere else lead out of their directories.
-    let found = fold(found, least_for_format(ALIKE), |one| {
+    let found = fold_findings(found, least_for_format(ALIKE), |one| {
         let leads_out = one.rule == rules::client::BROKEN_LINK && one.message.contains("leads out");
         let skills = one.path().parent()?.parent()?.display().to_string();
         leads_out.then(|| format!("{skills}\0{}", without_values(&one.message, 0)))
     });
-    fold(
+    fold_findings(
         found,
         |_| COPIES,
         |one| {
@@ -81,7 +81,7 @@ fn least_for_format(least: usize) -> impl Fn(Rule) -> usize {
 }
 
 /// Folds findings of one rule and severity with the same key, if there are at least `least` of them.
-fn fold(
+fn fold_findings(
     found: Vec<Diagnostic>,
     least: impl Fn(Rule) -> usize,
     key: impl Fn(&Diagnostic) -> Option<String>,
@@ -145,7 +145,7 @@ mod tests {
 
     fn finding(rule: Rule, path: &str, message: &str) -> Diagnostic {
         let source = Arc::new(Source::new(path, "text"));
-        Diagnostic::new(rule, &source, Span::at(0), message)
+        Diagnostic::new(rule, &source, Span::empty_at(0), message)
     }
 
     fn shown(found: Vec<Diagnostic>) -> Vec<String> {

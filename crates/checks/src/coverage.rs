@@ -43,8 +43,8 @@ pub struct Coverage<'s> {
 
 impl<'s> Coverage<'s> {
     /// Looks at the directory `part` of a project, `/`-separated below the root. `checked` is the result of
-    /// [`brief_engine::Catalog::check`]. An item that costs more than `heavy` tokens costs much.
-    pub fn of(
+    /// [`brief_engine::Catalog::check_project`]. An item that costs more than `heavy` tokens costs much.
+    pub fn from_survey(
         checked: &[Diagnostic],
         root: &Path,
         part: &str,
@@ -55,19 +55,19 @@ impl<'s> Coverage<'s> {
         let holds = |path: &Path| part.is_empty() || path.starts_with(&top);
         Coverage {
             dead: dead_patterns(checked, &holds),
-            idle: idle(survey, checked, &holds),
+            idle: find_idle_items(survey, checked, &holds),
             heavy: heavy_items(survey, heavy, &holds),
-            gaps: survey.gaps(root, part),
+            gaps: survey.find_gaps(root, part),
         }
     }
 
     /// Returns the number of files without guidance.
-    pub fn bare(&self) -> usize {
+    pub fn count_bare_files(&self) -> usize {
         self.gaps.iter().map(|gap| gap.files).sum()
     }
 
     /// Returns the number of findings, without files that have no guidance.
-    pub fn findings(&self) -> usize {
+    pub fn count_findings(&self) -> usize {
         self.dead.len() + self.idle.len() + self.heavy.len()
     }
 }
@@ -81,7 +81,7 @@ fn dead_patterns(checked: &[Diagnostic], holds: &dyn Fn(&Path) -> bool) -> Vec<D
 
 /// Returns the items that nothing gets. The pattern of a client's file in a directory below counts from there or from the
 /// top, depending on where the client was started: it is idle only if it matches from neither.
-fn idle<'s>(
+fn find_idle_items<'s>(
     survey: &'s Survey<'s>,
     checked: &[Diagnostic],
     holds: &dyn Fn(&Path) -> bool,
@@ -119,7 +119,7 @@ fn idle<'s>(
         line: left_out.line,
         reason: match &left_out.reason {
             Reason::NoGlob { field, .. } => format!("`{field}` has no pattern"),
-            reason => reason.about("").to_string(),
+            reason => reason.display_with_path("").to_string(),
         },
     });
     let mut idle: Vec<_> = items.chain(left_out).filter(|idle| holds(idle.path)).collect();

@@ -12,23 +12,23 @@ use std::sync::Arc;
 use brief_dialects::native::is_elsewhere;
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_engine::Catalog;
-use brief_syntax::markdown::{decoded_destination, links};
+use brief_syntax::markdown::{collect_links, decoded_destination};
 use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, rules};
 use brief_system::System;
-use brief_system::paths::{cleaned_below, relative_path, slashed};
+use brief_system::paths::{cleaned_below, relative_path, to_slashed};
 
-use crate::words::words;
+use crate::words::split_words;
 
 /// Broken links that are reported for one file; more are one mistake.
 const REPORTED_PER_FILE: usize = 20;
 
 /// Pages of GitHub beside the files of a repository: `../blob/main/a.md`, `../../issues`.
 const OF_GITHUB: [&str; 11] =
-    words("blob tree raw issues pull pulls wiki releases discussions commit actions");
+    split_words("blob tree raw issues pull pulls wiki releases discussions commit actions");
 
 /// Names that stand for a name in an example.
-const STAND_INS: [&str; 22] = words(
+const STAND_INS: [&str; 22] = split_words(
     "path file filename name link url uri href image img foo bar baz example examples relative \
      placeholder document doc page target destination",
 );
@@ -48,7 +48,7 @@ pub struct GuidanceLink {
 pub fn find_links(catalog: &Catalog, system: &dyn System, root: &Root) -> Vec<GuidanceLink> {
     let check = LinkCheck::new(system, root, None);
     let mut found = Vec::new();
-    catalog.each_text(&mut |text| found.extend(check.named(text)));
+    catalog.each_text(&mut |text| found.extend(check.collect_named_files(text)));
     // Two dialects may read one file.
     let key = |link: &GuidanceLink| (link.source.path().to_owned(), link.span);
     found.sort_by_key(key);
@@ -57,11 +57,11 @@ pub fn find_links(catalog: &Catalog, system: &dyn System, root: &Root) -> Vec<Gu
 }
 
 /// Returns the links in the texts of the project that lead to no file, for a catalog that was read
-/// with [`Catalog::whole`].
+/// with [`Catalog::read_project`].
 pub fn find_broken_links(catalog: &Catalog, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
     let mut check = LinkCheck::new(system, root, catalog.files());
     let mut found = Vec::new();
-    catalog.each_text(&mut |text| found.extend(check.check(text)));
+    catalog.each_text(&mut |text| found.extend(check.check_text(text)));
     found
 }
 
@@ -88,14 +88,14 @@ impl<'c> LinkCheck<'c> {
 
     /// Returns the links of a text that lead nowhere, each once. A file that two dialects read, or that has
     /// a copy for another client, is looked at once.
-    pub(crate) fn check(&mut self, text: GuidanceText<'_>) -> Vec<Diagnostic> {
+    pub(crate) fn check_text(&mut self, text: GuidanceText<'_>) -> Vec<Diagnostic> {
         let path = text.source.path();
         let Ok(below) = path.strip_prefix(self.root.path()) else { return Vec::new() };
         if is_elsewhere(below) {
             return Vec::new();
         }
         let body = text.body();
-        let found = links(body);
+        let found = collect_links(body);
         let mut hasher = DefaultHasher::new();
         (path.parent().and_then(Path::file_name), body).hash(&mut hasher);
         if found.is_empty() || !self.seen.insert(hasher.finish()) {
@@ -111,7 +111,7 @@ impl<'c> LinkCheck<'c> {
             if reported.len() == REPORTED_PER_FILE {
                 break;
             }
-            let Some(wanted) = LinkedPath::of(&link.destination) else { continue };
+            let Some(wanted) = LinkedPath::from_destination(&link.destination) else { continue };
             if !known.insert(wanted.path.clone()) {
                 continue;
             }
@@ -124,29 +124,29 @@ impl<'c> LinkCheck<'c> {
             {
                 continue;
             }
-            let span = text.place(link.span.start, link.span.end);
-            reported.push(self.report(&text, span, &link.destination, &wanted));
+            let span = text.source_span(link.span.start, link.span.end);
+            reported.push(self.broken_link_diagnostic(&text, span, &link.destination, &wanted));
         }
         reported
     }
 
     /// Returns the files that a text names: by links, and by imports (`@docs/style.md`).
-    pub(crate) fn named(&self, text: GuidanceText<'_>) -> Vec<GuidanceLink> {
+    pub(crate) fn collect_named_files(&self, text: GuidanceText<'_>) -> Vec<GuidanceLink> {
         let path = text.source.path();
         let body = text.body();
-        let linked = links(body).into_iter().map(|link| (link.span, link.destination));
+        let linked = collect_links(body).into_iter().map(|link| (link.span, link.destination));
         let words = body.split_ascii_whitespace().filter_map(|word| {
             let named = word.strip_prefix('@')?.trim_end_matches(['.', ',', ';', ':', ')']);
             let start = named.as_ptr().addr() - body.as_ptr().addr();
             Some((Span::new(start, start + named.len()), named.to_owned()))
         });
         let found = linked.chain(words).filter_map(|(span, named)| {
-            let wanted = LinkedPath::of(&named)?;
+            let wanted = LinkedPath::from_destination(&named)?;
             let top = self.root.path();
             let bases = path.ancestors().skip(1).take_while(|base| base.starts_with(top));
-            let mut paths = bases.filter_map(|base| inside(top, base, &wanted.path));
+            let mut paths = bases.filter_map(|base| join_inside(top, base, &wanted.path));
             let target = paths.find_map(|path| self.system.resolve(&path).ok())?.path;
-            let span = text.place(span.start, span.end);
+            let span = text.source_span(span.start, span.end);
             Some(GuidanceLink { source: Arc::clone(text.source), span, target })
         });
         found.collect()
@@ -159,7 +159,7 @@ impl<'c> LinkCheck<'c> {
         bases.any(|base| {
             // A file that git ignores may be there for others, where the link is usually read from.
             let is_usual = Some(base) == file.parent() || base == top;
-            inside(top, base, &wanted.path).is_some_and(|path| {
+            join_inside(top, base, &wanted.path).is_some_and(|path| {
                 let is_ignored =
                     || path.strip_prefix(top).is_ok_and(|below| self.ignored.is_ignored(below));
                 self.exists(&path, wanted) || is_usual && is_ignored()
@@ -183,7 +183,7 @@ impl<'c> LinkCheck<'c> {
         };
         let installed = top.join(".claude/skills").join(name).join(own);
         let directory = installed.parent().unwrap_or(top);
-        inside(top, directory, &wanted.path).is_some_and(|path| self.exists(&path, wanted))
+        join_inside(top, directory, &wanted.path).is_some_and(|path| self.exists(&path, wanted))
     }
 
     fn exists(&self, path: &Path, wanted: &LinkedPath) -> bool {
@@ -195,7 +195,7 @@ impl<'c> LinkCheck<'c> {
                     .any(|extension| is_there(&path.with_added_extension(extension)))
     }
 
-    fn report(
+    fn broken_link_diagnostic(
         &self,
         text: &GuidanceText<'_>,
         span: Span,
@@ -204,7 +204,8 @@ impl<'c> LinkCheck<'c> {
     ) -> Diagnostic {
         let file = text.source.path();
         let directory = file.parent().unwrap_or(file);
-        let leaves_skill = text.is_skill && inside(directory, directory, &wanted.path).is_none();
+        let leaves_skill =
+            text.is_skill && join_inside(directory, directory, &wanted.path).is_none();
         let message = if leaves_skill {
             format!("`{written}` leads out of the skill's directory, to no file")
         } else {
@@ -213,7 +214,7 @@ impl<'c> LinkCheck<'c> {
         let help = match self.only_namesake(&wanted.path) {
             Some(other) if written.starts_with("mdc:") => {
                 let below = other.strip_prefix(self.root.path()).unwrap_or(&other);
-                format!("did you mean `mdc:{}`?", slashed(below))
+                format!("did you mean `mdc:{}`?", to_slashed(below))
             }
             Some(other) => format!("did you mean `{}`?", relative_path(directory, &other)),
             None if leaves_skill => {
@@ -223,7 +224,7 @@ impl<'c> LinkCheck<'c> {
             }
             None => "correct the path, or remove the link".to_owned(),
         };
-        Diagnostic::new(rule(text.dialect), text.source, span, message).with_help(help)
+        Diagnostic::new(broken_link_rule(text.dialect), text.source, span, message).with_help(help)
     }
 
     /// Returns the one file of the project that has the wanted name.
@@ -291,7 +292,7 @@ fn is_to_come(line: &str) -> bool {
     WORDS.iter().any(|word| lower.contains(word))
 }
 
-fn rule(dialect: &str) -> Rule {
+fn broken_link_rule(dialect: &str) -> Rule {
     match dialect {
         "tasks" => rules::tasks::BROKEN_LINK,
         // A skill of the open standard is a client's file, wherever it waits to be installed.
@@ -308,7 +309,7 @@ pub(crate) struct LinkedPath {
 
 impl LinkedPath {
     /// Reads a destination; `None` for what is no path, or perhaps none.
-    pub(crate) fn of(destination: &str) -> Option<LinkedPath> {
+    pub(crate) fn from_destination(destination: &str) -> Option<LinkedPath> {
         // Cursor's links to files of the workspace.
         let path = destination.strip_prefix("mdc:").unwrap_or(destination);
         let path = path.split(['#', '?']).next().unwrap_or_default();
@@ -376,7 +377,7 @@ fn without_line(path: &str) -> &str {
 }
 
 /// Joins a path to a directory by its text; `None` when it leaves `top`.
-fn inside(top: &Path, base: &Path, path: &Path) -> Option<PathBuf> {
+fn join_inside(top: &Path, base: &Path, path: &Path) -> Option<PathBuf> {
     let below = base.strip_prefix(top).ok().filter(|_| path.is_relative())?;
     let path = cleaned_below(&below.join(path))?;
     Some(top.components().chain(path.components()).collect())
@@ -398,7 +399,7 @@ mod tests {
             "./src/lib",
             "src/lib/",
         ] {
-            assert!(LinkedPath::of(path).is_some(), "{path}");
+            assert!(LinkedPath::from_destination(path).is_some(), "{path}");
         }
         for other in [
             "https://x.example/a.md",
@@ -420,7 +421,7 @@ mod tests {
             "../blob/main/README.md",
             "internal-wiki/pools",
         ] {
-            assert_eq!(LinkedPath::of(other), None, "{other}");
+            assert_eq!(LinkedPath::from_destination(other), None, "{other}");
         }
     }
 }

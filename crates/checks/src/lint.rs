@@ -20,7 +20,7 @@ use brief_syntax::rules::RulePage;
 use brief_syntax::source::{Encoding, Source};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Root, Rule, Severity, Span, Target, TargetKind, limits, rules};
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 use brief_system::{ReadError, System};
 
 use crate::client_files::check_client_files;
@@ -43,7 +43,7 @@ const FIX_ROUNDS: usize = 8;
 /// The checks of `brief.toml`, by the crates that read it.
 pub trait ConfigurationCheck {
     /// Returns the problems of the file.
-    fn check(
+    fn check_configuration_file(
         &self,
         system: &dyn System,
         root: &Root,
@@ -66,7 +66,7 @@ pub trait ConfigurationCheck {
     }
 
     /// Removes the problems of the project that its other sources settle.
-    fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>);
+    fn remove_resolved(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>);
 }
 
 /// A path that cannot be checked.
@@ -136,7 +136,7 @@ impl<'s> Lint<'s> {
         Ok(Lint {
             system: project.system(),
             root: project.root().clone(),
-            parts: vec![Part::find(project, path)?],
+            parts: vec![Part::from_path(project, path)?],
             ignored: Ignored::Skip,
             is_pedantic: false,
             configuration: None,
@@ -149,7 +149,7 @@ impl<'s> Lint<'s> {
 
     /// Also reports on another directory or file of the project.
     pub fn with_part(mut self, project: &Project<'_>, path: &Path) -> Result<Self, UncheckedPath> {
-        self.parts.push(Part::find(project, path)?);
+        self.parts.push(Part::from_path(project, path)?);
         Ok(self)
     }
 
@@ -199,27 +199,29 @@ impl<'s> Lint<'s> {
     /// Checks, and changes nothing.
     pub fn check(&self) -> Findings {
         let catalog = self.read_project();
-        let survey = self.survey(&catalog);
+        let survey = self.survey_project(&catalog);
         self.check_all(&catalog, survey.as_ref())
     }
 
     /// Reads the whole project, as [`Lint::check`] does.
     pub fn read_project(&self) -> Catalog {
-        self.read(&Target::from_slashed("", TargetKind::Directory))
+        self.read_directory(&Target::from_slashed("", TargetKind::Directory))
     }
 
     /// Surveys a project for the parts that need it.
-    fn survey<'c>(&self, catalog: &'c Catalog) -> Option<Survey<'c>> {
+    fn survey_project<'c>(&self, catalog: &'c Catalog) -> Option<Survey<'c>> {
         if !self.checked.contains(&LintPart::Unused) {
             return None;
         }
         let moment = Moment { root: self.root.clone(), ..Moment::default() };
-        Survey::of(catalog, self.root.path(), &moment, &|text: &str| estimate_tokens(text))
+        Survey::from_catalog(catalog, self.root.path(), &moment, &|text: &str| {
+            estimate_tokens(text)
+        })
     }
 
     /// Checks a project of which all was read, and the parts that it lacks.
     pub fn check_all(&self, catalog: &Catalog, survey: Option<&Survey<'_>>) -> Findings {
-        let mut found = self.check_read(catalog, catalog.check(), survey);
+        let mut found = self.check_read(catalog, catalog.check_project(), survey);
         let mut left_out: Vec<&Part> = Vec::new();
         for part in self.parts.iter().filter(|part| is_left_out(part, catalog)) {
             if !left_out.iter().any(|kept| kept.holds_part(part)) {
@@ -228,11 +230,15 @@ impl<'s> Lint<'s> {
             }
         }
         for part in left_out {
-            let alone = self.read(&part.directory);
-            let of_part = self.check_read(&alone, alone.check(), self.survey(&alone).as_ref());
+            let alone = self.read_directory(&part.directory);
+            let of_part = self.check_read(
+                &alone,
+                alone.check_project(),
+                self.survey_project(&alone).as_ref(),
+            );
             // What was not read above explains why the part is alone.
             found.diagnostics.extend(of_part.diagnostics);
-            diagnostic::sort(&mut found.diagnostics);
+            diagnostic::sort_diagnostics(&mut found.diagnostics);
             found.diagnostics.dedup();
             found.files += of_part.files;
             found.ignored += of_part.ignored;
@@ -243,21 +249,21 @@ impl<'s> Lint<'s> {
                 setup.retain(|one| self.is_asked(one) && !is_told_unread(one, &found.diagnostics));
                 found.ignored += Suppressions::default().take_back(&mut setup);
                 found.diagnostics.append(&mut setup);
-                diagnostic::sort(&mut found.diagnostics);
+                diagnostic::sort_diagnostics(&mut found.diagnostics);
                 found.checked.push(LintPart::Setup);
             }
         }
         found
     }
 
-    /// Checks a project of which all was read, with the result of [`Catalog::check`].
+    /// Checks a project of which all was read, with the result of [`Catalog::check_project`].
     pub fn check_read(
         &self,
         catalog: &Catalog,
         checked: Vec<Diagnostic>,
         survey: Option<&Survey<'_>>,
     ) -> Findings {
-        let (mut found, removed) = self.look(catalog, checked);
+        let (mut found, removed) = self.add_text_problems(catalog, checked);
         if let Some(survey) = survey.filter(|_| self.checked.contains(&LintPart::Unused)) {
             let root = self.root.path();
             let unused = unused::check_reach(catalog, root, survey, &found, self.unused);
@@ -265,8 +271,11 @@ impl<'s> Lint<'s> {
         }
         self.check_configurations(catalog, &mut found);
         if let Some(configuration) = self.configuration {
-            let held: Vec<&Path> =
-                catalog.checked_files().into_iter().filter(|path| self.holds(path)).collect();
+            let held: Vec<&Path> = catalog
+                .checked_files()
+                .into_iter()
+                .filter(|path| self.contains_path(path))
+                .collect();
             found.extend(configuration.check_files(&self.root, &held));
             let below =
                 |path: &Path| path.strip_prefix(self.root.path()).map(portable::is_offered_file);
@@ -285,7 +294,7 @@ impl<'s> Lint<'s> {
                 found.extend(new);
             }
         }
-        diagnostic::sort(&mut found);
+        diagnostic::sort_diagnostics(&mut found);
         found.dedup();
         let is_new = |one: &Diagnostic| removed.contains(&(one.path().to_owned(), one.span));
         found.retain(|one| self.is_asked(one) || is_new(one) && self.is_checked(one.code()));
@@ -300,7 +309,7 @@ impl<'s> Lint<'s> {
         files.sort_unstable();
         files.dedup();
         let all = files.len();
-        files.retain(|path| self.holds(path));
+        files.retain(|path| self.contains_path(path));
         let (files, elsewhere) = (files.len(), all - files.len());
         let mut checked = self.checked.clone();
         checked.retain(|part| match part {
@@ -327,14 +336,14 @@ impl<'s> Lint<'s> {
         let texts = UsingTexts::read(self.system, root);
         let is_used = |one: &Diagnostic| {
             let below = one.path().strip_prefix(root);
-            below.is_ok_and(|below| texts.name_file(&slashed(below)))
+            below.is_ok_and(|below| texts.name_file(&to_slashed(below)))
         };
         found.retain(|one| !is_one(one) || !is_used(one));
     }
 
     /// Returns whether a rule belongs to what is checked. What cannot be read is missing in each part.
     fn is_checked(&self, code: &str) -> bool {
-        self.checked.contains(&LintPart::of(code)) || code.starts_with("project/")
+        self.checked.contains(&LintPart::from_code(code)) || code.starts_with("project/")
     }
 
     /// Returns whether a problem is one that was asked for, wherever it is.
@@ -350,8 +359,8 @@ impl<'s> Lint<'s> {
     }
 
     /// Returns whether a path belongs to a part that is reported on.
-    pub fn holds(&self, path: &Path) -> bool {
-        self.parts.iter().any(|part| part.holds(&self.root, path))
+    pub fn contains_path(&self, path: &Path) -> bool {
+        self.parts.iter().any(|part| part.contains_path(&self.root, path))
     }
 
     /// Returns whether a problem is one of the input of a test, which may be there on purpose. What is hidden from a reader
@@ -376,42 +385,44 @@ impl<'s> Lint<'s> {
                     .contains(&diagnostic.rule)
                     && directory.starts_with(diagnostic.path())
         };
-        self.holds(diagnostic.path()) || self.parts.iter().any(is_cut_off)
+        self.contains_path(diagnostic.path()) || self.parts.iter().any(is_cut_off)
     }
 
     /// Removes what comments take back, and reports the comments that take nothing back.
     fn take_back(&self, found: &mut Findings, catalog: &Catalog) {
         let mut suppressions = Suppressions::default();
         catalog.each_source(&mut |source| {
-            if source.text().contains(suppression::WORD) && self.holds(source.path()) {
-                suppressions.read(source);
+            if source.text().contains(suppression::WORD) && self.contains_path(source.path()) {
+                suppressions.read_comments(source);
             }
         });
         found.ignored = suppressions.take_back(&mut found.diagnostics);
         // Other commands report other rules.
         let is_checked = |code: &str| {
-            let is_of_lint =
-                |page: RulePage| page.field("run").is_none_or(|run| run.starts_with("brief lint"));
+            let is_of_lint = |page: RulePage| {
+                page.find_field("run").is_none_or(|run| run.starts_with("brief lint"))
+            };
             let is_small = PEDANTIC.iter().any(|rule| rule.code() == code);
             // A part that is not checked, and files that did not change, may have what a comment takes back.
-            let is_part = self.checked.contains(&LintPart::of(code)) && self.changed.is_none();
+            let is_part =
+                self.checked.contains(&LintPart::from_code(code)) && self.changed.is_none();
             is_part
-                && LintPart::of(code) != LintPart::Setup
+                && LintPart::from_code(code) != LintPart::Setup
                 && (self.is_pedantic || !is_small)
-                && RulePage::find(code).is_some_and(is_of_lint)
+                && RulePage::find_by_code(code).is_some_and(is_of_lint)
         };
         if self.is_checked(rules::guidance::UNUSED_IGNORE.code()) {
-            found.diagnostics.extend(suppressions.unused(is_checked));
+            found.diagnostics.extend(suppressions.unused_diagnostics(is_checked));
         }
-        diagnostic::sort(&mut found.diagnostics);
+        diagnostic::sort_diagnostics(&mut found.diagnostics);
     }
 
     /// Checks, applies the fixes that are at least as sure as `least`, and checks again until there is none left.
-    pub fn fix(&self, least: Applicability) -> Result<Findings, UnwrittenFix> {
+    pub fn check_and_fix(&self, least: Applicability) -> Result<Findings, UnwrittenFix> {
         let mut found = self.check();
         let mut fixed = 0;
         for _ in 0..FIX_ROUNDS {
-            let (applied, unfixed) = self.apply(&found.diagnostics, least)?;
+            let (applied, unfixed) = self.apply_fixes(&found.diagnostics, least)?;
             if applied == 0 {
                 found.unfixed = unfixed;
                 break;
@@ -423,15 +434,15 @@ impl<'s> Lint<'s> {
     }
 
     /// Reads a directory with all below it.
-    fn read(&self, start: &Target) -> Catalog {
+    fn read_directory(&self, start: &Target) -> Catalog {
         let (dialects, strangers) = (Dialects::All, Strangers::LeftOut);
         let scope = CatalogScope { start, ignored: self.ignored, dialects, strangers };
-        Catalog::whole(self.system, &self.root, scope)
+        Catalog::read_project(self.system, &self.root, scope)
     }
 
     /// Adds what texts, links and clients' files have wrong to the problems of the dialects. Also returns the places
     /// that name something which the history has removed.
-    fn look(
+    fn add_text_problems(
         &self,
         catalog: &Catalog,
         mut diagnostics: Vec<Diagnostic>,
@@ -444,7 +455,7 @@ impl<'s> Lint<'s> {
             if self.changed.is_some() && reference.removal.is_some() {
                 removed.push((reference.source.path().to_owned(), reference.span));
             }
-            diagnostics.push(reference.diagnostic());
+            diagnostics.push(reference.to_diagnostic());
         }
         let mut problems = check_client_files(catalog, self.system, &self.root);
         // One place, one finding: what is said of the form of a file is not said of its client again.
@@ -479,7 +490,7 @@ impl<'s> Lint<'s> {
             let (mut own, others): (Vec<_>, Vec<_>) = std::mem::take(found)
                 .into_iter()
                 .partition(|diagnostic| diagnostic.path().starts_with(&directory));
-            configuration.settle(self.system, &project, &mut own);
+            configuration.remove_resolved(self.system, &project, &mut own);
             own.extend(others);
             *found = own;
         }
@@ -496,17 +507,21 @@ impl<'s> Lint<'s> {
             Ok(bytes) => bytes,
             Err(ReadError::Missing) => return Vec::new(),
             Err(error) => {
-                let source = Arc::new(Source::unread(path));
+                let source = Arc::new(Source::without_text(path));
                 let message = format!("the file cannot be read: {error}");
                 let rule = rules::project::UNREADABLE_CONFIGURATION;
                 return vec![Diagnostic::new(rule, &source, Span::default(), message)];
             }
         };
-        configuration.check(self.system, project, &Arc::new(Source::from_bytes(path, bytes)))
+        configuration.check_configuration_file(
+            self.system,
+            project,
+            &Arc::new(Source::from_bytes(path, bytes)),
+        )
     }
 
     /// Applies fixes, file by file, and returns how many there were, and the files that were left alone.
-    fn apply(
+    fn apply_fixes(
         &self,
         diagnostics: &[Diagnostic],
         least: Applicability,

@@ -41,9 +41,9 @@ pub(crate) struct Suppressions {
 
 impl Suppressions {
     /// Reads the comments of a text.
-    pub(crate) fn read(&mut self, source: &Arc<Source>) {
+    pub(crate) fn read_comments(&mut self, source: &Arc<Source>) {
         if !self.files.contains_key(source.path()) {
-            let comments = suppressions(source.text());
+            let comments = parse_suppressions(source.text());
             self.files.insert(source.path().to_owned(), (Arc::clone(source), comments));
         }
     }
@@ -60,7 +60,7 @@ impl Suppressions {
             if without.as_ref().is_some_and(is_same) || diagnostic.code().contains("hidden") {
                 return true;
             }
-            self.read(&diagnostic.source);
+            self.read_comments(&diagnostic.source);
             let Some((_, comments)) = self.files.get_mut(diagnostic.path()) else { return true };
             if comments.is_empty() {
                 without = Some(Arc::clone(&diagnostic.source));
@@ -83,14 +83,15 @@ impl Suppressions {
     }
 
     /// Returns the comments that took nothing back; `is_checked` tells of a code whether the run looks for it.
-    pub(crate) fn unused(&self, is_checked: impl Fn(&str) -> bool) -> Vec<Diagnostic> {
+    pub(crate) fn unused_diagnostics(&self, is_checked: impl Fn(&str) -> bool) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for (source, comments) in self.files.values() {
             for comment in comments {
                 let is_used =
                     |code: &str| comment.used.iter().any(|used| *used == rules::current_code(code));
                 for code in comment.codes.iter().filter(|code| !is_used(code)) {
-                    let is_known = rules::codes().any(|known| known == rules::current_code(code));
+                    let is_known =
+                        rules::rule_codes().any(|known| known == rules::current_code(code));
                     // A stand-in of a text about such comments.
                     if is_known && !is_checked(&rules::current_code(code))
                         || code.contains(|letter: char| letter.is_ascii_uppercase())
@@ -120,7 +121,7 @@ pub(crate) fn is_taken_back(diagnostic: &Diagnostic) -> bool {
 }
 
 /// Finds the comments of a text.
-fn suppressions(text: &str) -> Vec<Suppression> {
+fn parse_suppressions(text: &str) -> Vec<Suppression> {
     // Nearly no text has one.
     if !text.contains(WORD) {
         return Vec::new();
@@ -131,12 +132,12 @@ fn suppressions(text: &str) -> Vec<Suppression> {
         let start = line.trim_start();
         in_fence ^= start.starts_with("```") || start.starts_with("~~~");
         // A comment in a fence is an example of one.
-        found.extend(read(number + 1, line).filter(|_| !in_fence));
+        found.extend(parse_suppression(number + 1, line).filter(|_| !in_fence));
     }
     found
 }
 
-fn read(line: usize, text: &str) -> Option<Suppression> {
+fn parse_suppression(line: usize, text: &str) -> Option<Suppression> {
     let (before, rest) = text.split_once(WORD)?;
     let before = before.trim_end();
     if !["#", "//", "<!--"].iter().any(|mark| before.ends_with(mark)) {
@@ -180,7 +181,7 @@ mod tests {
             (Some(4), 4, vec!["x/y"], false),
             (Some(5), 5, vec!["x/y"], false),
         ];
-        let found = suppressions(text);
+        let found = parse_suppressions(text);
         let expected = expected.map(|(line, place, codes, has_reason)| Suppression {
             line,
             place,

@@ -39,7 +39,7 @@ pub(crate) fn each_prose(
                 last.insert((Arc::clone(text.source), real))
             }
         };
-        let prose = Prose::of(text.body());
+        let prose = Prose::parse(text.body());
         tell(&ReadText { text, real, prose });
     });
 }
@@ -57,9 +57,9 @@ pub(crate) fn check_texts(
     let mut texts = ProjectDemands::default();
     let mut found = Vec::new();
     each_prose(catalog, system, &mut |text| {
-        found.extend(references.check(text));
-        texts.take(text, Audience::of(&text.text, root.path(), files));
+        found.extend(references.check_text(text));
+        texts.add_text(text, Audience::from_text(&text.text, root.path(), files));
     });
     let found = trace_references(catalog, system, root, &references, found, history);
-    (texts.check(catalog, system, root), found)
+    (texts.check_demands(catalog, system, root), found)
 }

@@ -8,22 +8,22 @@ use std::path::Path;
 use brief_system::{Dir, FileKind, System};
 
 use crate::references::has_extension;
-use crate::words::words;
+use crate::words::split_words;
 
 /// Directories of what runs, below the top.
-const DIRECTORIES: [&str; 24] = words(
+const DIRECTORIES: [&str; 24] = split_words(
     ".github .gitlab .circleci .buildkite .azuredevops .azure-pipelines .husky .ci ci script \
      scripts tool tools bin build hack dev eng tasks xtask automation infra .devcontainer .vscode",
 );
 
 /// Ends of the names of files that name others.
-const EXTENSIONS: [&str; 27] = words(
+const EXTENSIONS: [&str; 27] = split_words(
     "yml yaml sh bash zsh fish ps1 py js mjs cjs ts mts rb go rs toml json jsonc md mk gradle kts \
      lua pl cmd nix",
 );
 
 /// Names of such files without an end.
-const NAMES: [&str; 5] = words("Makefile makefile Justfile justfile Rakefile");
+const NAMES: [&str; 5] = split_words("Makefile makefile Justfile justfile Rakefile");
 
 /// The limit for directories one in another.
 const DEPTH: usize = 5;
@@ -56,7 +56,7 @@ impl UsingTexts {
     }
 
     /// Adds the text of a file.
-    pub fn add(&mut self, path: &str, text: String) {
+    pub fn add_text(&mut self, path: &str, text: String) {
         self.texts.push((path.to_owned(), text));
     }
 
@@ -70,7 +70,7 @@ impl UsingTexts {
                 FileKind::Directory => directories.push(name.to_owned()),
                 FileKind::File if is_text && self.texts.len() < MOST_FILES => {
                     if let Ok(bytes) = directory.read(&entry.name, FILE_BYTES) {
-                        self.add(&below, String::from_utf8_lossy(&bytes).into_owned());
+                        self.add_text(&below, String::from_utf8_lossy(&bytes).into_owned());
                     }
                 }
                 _ => {}
@@ -123,7 +123,7 @@ mod tests {
     fn a_file_is_named_from_the_top_from_beside_or_alone() {
         let named = |from: &str, text: &str, path: &str| {
             let mut texts = UsingTexts::default();
-            texts.add(from, text.to_owned());
+            texts.add_text(from, text.to_owned());
             texts.name_file(path)
         };
         assert!(named(

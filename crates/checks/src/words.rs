@@ -1,16 +1,16 @@
 //! Lists of words that texts are compared with, written as text and split when the program is compiled.
 
 /// Splits a list of words at its blanks.
-pub(crate) const fn words<const N: usize>(list: &'static str) -> [&'static str; N] {
-    split(list, b' ')
+pub(crate) const fn split_words<const N: usize>(list: &'static str) -> [&'static str; N] {
+    split_list(list, b' ')
 }
 
 /// Splits a list of phrases at its bars. The blanks around a phrase belong to it.
-pub(crate) const fn phrases<const N: usize>(list: &'static str) -> [&'static str; N] {
-    split(list, b'|')
+pub(crate) const fn split_phrases<const N: usize>(list: &'static str) -> [&'static str; N] {
+    split_list(list, b'|')
 }
 
-const fn split<const N: usize>(mut rest: &'static str, separator: u8) -> [&'static str; N] {
+const fn split_list<const N: usize>(mut rest: &'static str, separator: u8) -> [&'static str; N] {
     let mut parts = [""; N];
     let mut count = 0;
     while count < N {

@@ -17,7 +17,7 @@ fn broken(system: &MemorySystem) -> Vec<String> {
         dialects: Dialects::All,
         strangers: Strangers::LeftOut,
     };
-    let catalog = Catalog::whole(system, &root, scope);
+    let catalog = Catalog::read_project(system, &root, scope);
     let found = find_broken_links(&catalog, system, &root);
     let shown = found.iter().map(|found| {
         let path = found.path().strip_prefix("/p").unwrap().display();

@@ -48,8 +48,9 @@ pub enum ParsedCode {
 
 /// Becomes `brief-agent`, with the words of a call of `brief agent`.
 pub(crate) fn hand_over(session: &Session, words: &[OsString]) -> Result {
-    let program = locate(session.system());
-    let args: Vec<OsString> = [release()].into_iter().chain(words.iter().cloned()).collect();
+    let program = locate_program(session.system());
+    let args: Vec<OsString> =
+        [release_argument()].into_iter().chain(words.iter().cloned()).collect();
     match session.system().hand_over(&program, &args) {
         Ok(0) => Ok(()),
         Ok(code) => Err(CommandError::of_program(code)),
@@ -73,55 +74,55 @@ pub(crate) const HOW_TO_GET_IT: &str = "every package of brief contains it next 
 /// Parses texts. The error is a message, about all of them.
 pub(crate) fn parse_code(session: &Session, texts: &[&str]) -> Result<Vec<ParsedCode>, String> {
     let input = serde_json::to_vec(texts).map_err(|error| error.to_string())?;
-    let parsed: Vec<ParsedCode> = ask(session, PARSE_ARGUMENT, input)?;
-    if parsed.len() == texts.len() { Ok(parsed) } else { Err(invalid()) }
+    let parsed: Vec<ParsedCode> = call_agent_program(session, PARSE_ARGUMENT, input)?;
+    if parsed.len() == texts.len() { Ok(parsed) } else { Err(invalid_answer()) }
 }
 
 /// Returns the isolation features that this system lacks. The error is a message.
 pub(crate) fn missing_fences(session: &Session) -> Result<Vec<String>, String> {
-    ask(session, FENCES_ARGUMENT, Vec::new())
+    call_agent_program(session, FENCES_ARGUMENT, Vec::new())
 }
 
 /// Asks the program, and parses its answer.
-fn ask<T: for<'t> Deserialize<'t>>(
+fn call_agent_program<T: for<'t> Deserialize<'t>>(
     session: &Session,
     argument: &str,
     input: Vec<u8>,
 ) -> Result<T, String> {
     let system = session.system();
-    let mut call = Call::new(locate(system), session.directory(), PATIENCE, ANSWER_BYTES);
-    call = call.arg(release()).arg(argument);
+    let mut call = Call::new(locate_program(system), session.directory(), PATIENCE, ANSWER_BYTES);
+    call = call.arg(release_argument()).arg(argument);
     // It reads no setting, so it gets no secret.
     call.environment = Environment::Path;
     call.input = input;
     let (mut answer, mut errors) = (Vec::new(), Vec::new());
-    let ending = system.run(&call, &mut |stream, piece| match stream {
+    let ending = system.run_program(&call, &mut |stream, piece| match stream {
         Stream::Stdout => answer.extend_from_slice(piece),
         Stream::Stderr => errors.extend_from_slice(piece),
     });
     match ending {
-        Ok(Ending::Exited(0)) => serde_json::from_slice(&answer).map_err(|_| invalid()),
+        Ok(Ending::Exited(0)) => serde_json::from_slice(&answer).map_err(|_| invalid_answer()),
         Ok(_) => {
             let said = String::from_utf8_lossy(&errors);
             let said = said.lines().next().unwrap_or_default();
             let said = said.strip_prefix("error: ").unwrap_or(said);
-            Err(if said.is_empty() { invalid() } else { said.to_owned() })
+            Err(if said.is_empty() { invalid_answer() } else { said.to_owned() })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(MISSING.to_owned()),
         Err(error) => Err(format!("`{NAME}` cannot be started: {error}")),
     }
 }
 
-fn invalid() -> String {
+fn invalid_answer() -> String {
     format!("`{NAME}` gave no valid answer")
 }
 
-fn release() -> OsString {
+fn release_argument() -> OsString {
     format!("{RELEASE_ARGUMENT}{}", env!("CARGO_PKG_VERSION")).into()
 }
 
 /// Returns the path of the program next to this one, or else its name.
-fn locate(system: &dyn System) -> OsString {
+fn locate_program(system: &dyn System) -> OsString {
     let file = format!("{NAME}{}", std::env::consts::EXE_SUFFIX);
     let own = system.own_program().and_then(|own| system.resolve(&own));
     let beside = own.map(|own| own.path.with_file_name(&file));

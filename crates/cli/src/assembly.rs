@@ -11,7 +11,7 @@ use brief_runtime::{
     PromptOptions, RequestOutcome,
 };
 use brief_syntax::Diagnostic;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 
 use crate::error::{CommandError, Result};
 use crate::installation::show_progress;
@@ -21,25 +21,25 @@ use crate::ui::Ui;
 /// The number of diagnostics with one code that are printed one by one; `brief lint` shows all.
 const TOLD: usize = 10;
 
-pub(crate) fn assemble(
+pub(crate) fn assemble_prompt(
     ui: &mut Ui,
     session: &Session,
     options: &PromptOptions,
 ) -> Result<AssembledPrompt> {
-    let assembly = session.assembly()?;
-    let outcome = assembly.assemble(options, &mut |event| show(ui, event));
+    let assembly = session.open_assembly()?;
+    let outcome = assembly.assemble(options, &mut |event| print_assembly_event(ui, event));
     ui.end_progress()?;
     match outcome {
         Ok(assembled) => Ok(assembled),
-        Err(AssemblyError::Search(error)) => Err(unsearched(error)),
+        Err(AssemblyError::Search(error)) => Err(search_error(error)),
         Err(AssemblyError::Policy(error)) => Err(error.into()),
         Err(AssemblyError::Project { refusal, asked }) => {
-            Err(refuse_project(ui, &refusal, &asked, session.root()?.path())?)
+            Err(refuse_project(ui, &refusal, &asked, session.open_root()?.path())?)
         }
         Err(AssemblyError::Task { error, diagnostics, roots }) => {
-            let root = session.root()?;
-            mention(ui, &diagnostics, root.path())?;
-            Err(refusal(&error, root.path(), &roots))
+            let root = session.open_root()?;
+            print_prompt_diagnostics(ui, &diagnostics, root.path())?;
+            Err(task_error(&error, root.path(), &roots))
         }
         Err(error) => Err(CommandError::refused(error.to_string())),
     }
@@ -50,10 +50,10 @@ pub(crate) fn search_roots(
     session: &Session,
     directories: &SearchDirectories,
 ) -> Result<Vec<SearchRoot>> {
-    let assembly = session.assembly()?;
-    let roots = assembly.search_roots(directories, &mut |event| show(ui, event));
+    let assembly = session.open_assembly()?;
+    let roots = assembly.search_roots(directories, &mut |event| print_assembly_event(ui, event));
     ui.end_progress()?;
-    roots.map_err(unsearched)
+    roots.map_err(search_error)
 }
 
 /// Returns the tasks of the project and of home, for completion.
@@ -63,22 +63,22 @@ pub(crate) fn tasks_here(session: &Session) -> Vec<TaskDocument> {
 }
 
 /// Shows a step. A closed output must not stop the work.
-fn show(ui: &mut Ui, event: AssemblyEvent<'_>) {
+fn print_assembly_event(ui: &mut Ui, event: AssemblyEvent<'_>) {
     if let AssemblyEvent::Step(step) = event {
         return show_progress(ui, step);
     }
     let _ = ui.end_progress().and_then(|()| match event {
-        AssemblyEvent::Warning(problem) => ui.warning(problem),
+        AssemblyEvent::Warning(problem) => ui.print_warning(problem),
         AssemblyEvent::Output(piece) => ui.pass_on(piece),
         AssemblyEvent::Fetched { directory, name } => {
-            ui.call(directory, name);
+            ui.name_directory(directory, name);
             Ok(())
         }
         _ => Ok(()),
     });
 }
 
-fn unsearched(error: SearchError) -> CommandError {
+fn search_error(error: SearchError) -> CommandError {
     match error {
         SearchError::Policy(error) => error.into(),
         error if error.is_interruption() => CommandError::interrupted(),
@@ -95,7 +95,7 @@ pub(crate) fn write_rules(
     place: RulesFile,
     edits: HandEdits,
 ) -> Result {
-    let written = session.assembly()?.write_rules(agent, prompt, place, edits);
+    let written = session.open_assembly()?.write_rules(agent, prompt, place, edits);
     let written = written.map_err(|error| {
         let refused = CommandError::refused(error.to_string());
         match error {
@@ -107,13 +107,21 @@ pub(crate) fn write_rules(
         }
     })?;
     if let Some(written) = written {
-        ui.status(&format!("wrote {} to {}", counted(written.count, "rule"), written.file))?;
+        ui.print_status(&format!(
+            "wrote {} to {}",
+            format_count(written.count, "rule"),
+            written.file
+        ))?;
     }
     Ok(())
 }
 
 /// Prints the diagnostics of a prompt: one line each, and of many alike only the first.
-pub(crate) fn mention(ui: &mut Ui, diagnostics: &[Diagnostic], root: &Path) -> Result {
+pub(crate) fn print_prompt_diagnostics(
+    ui: &mut Ui,
+    diagnostics: &[Diagnostic],
+    root: &Path,
+) -> Result {
     let mut told: Vec<(&str, usize)> = Vec::new();
     for diagnostic in diagnostics {
         let index = told.iter().position(|(code, _)| *code == diagnostic.code());
@@ -125,15 +133,15 @@ pub(crate) fn mention(ui: &mut Ui, diagnostics: &[Diagnostic], root: &Path) -> R
         if told[index].1 > TOLD {
             continue;
         }
-        ui.mention(std::slice::from_ref(diagnostic), root)?;
+        ui.print_diagnostic_lines(std::slice::from_ref(diagnostic), root)?;
         // `lint --fix` applies repairs, so they need no advice here.
         if let Some(help) = diagnostic.help.as_deref().filter(|_| diagnostic.fix.is_none()) {
-            ui.advise(help)?;
+            ui.print_advice(help)?;
         }
     }
     for (code, count) in told.into_iter().filter(|(_, count)| *count > TOLD) {
         let more = count - TOLD;
-        ui.warning(&format!("and {more} more like it ({code})"))?;
+        ui.print_warning(&format!("and {more} more like it ({code})"))?;
     }
     Ok(())
 }
@@ -168,7 +176,7 @@ fn refuse_project(
         message.push_str(&format!("; it would have run {}", wishes.join("; ")));
     } else {
         for wish in &wishes {
-            ui.warning(&format!("not run: {wish}"))?;
+            ui.print_warning(&format!("not run: {wish}"))?;
         }
     }
     let trust = trust_command(root, &refused.root);
@@ -190,10 +198,10 @@ pub fn trust_command(directory: &Path, project: &Path) -> String {
 pub(crate) fn no_agent_to_write_for() -> CommandError {
     let problem = "-w flag requires an agent to be specified (via task 'agent' field or -a flag)";
     CommandError::refused(problem)
-        .with_hint(format!("agents are {}", CodingAgent::names().join(", ")))
+        .with_hint(format!("agents are {}", CodingAgent::list_names().join(", ")))
 }
 
-fn refusal(error: &TaskError, root: &Path, roots: &[PathBuf]) -> CommandError {
+fn task_error(error: &TaskError, root: &Path, roots: &[PathBuf]) -> CommandError {
     let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
     match error {
         TaskError::NotFound { nearest, excluded, .. } => {

@@ -22,7 +22,7 @@ impl DirectoryNames {
     }
 
     /// Replaces paths by names in a message. A path that the user should type stays.
-    pub(crate) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub(crate) fn replace_paths<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
         for (directory, name) in &self.known {
             let mut pieces = text.split(directory.as_str());
@@ -58,10 +58,13 @@ mod tests {
     fn a_path_is_called_by_its_name() {
         let mut names = DirectoryNames::default();
         names.add(Path::new("/cache/1a2b"), "acme/rules:");
-        assert_eq!(names.apply("`/cache/1a2b/a/x.md`: no"), "`acme/rules:a/x.md`: no");
-        assert_eq!(names.apply("looked in /cache/1a2b, /p"), "looked in acme/rules, /p");
-        assert_eq!(names.apply("/p/x.md"), "/p/x.md");
+        assert_eq!(names.replace_paths("`/cache/1a2b/a/x.md`: no"), "`acme/rules:a/x.md`: no");
+        assert_eq!(names.replace_paths("looked in /cache/1a2b, /p"), "looked in acme/rules, /p");
+        assert_eq!(names.replace_paths("/p/x.md"), "/p/x.md");
         let typed = "/cache/1a2b/x.md: run `brief trust /cache/1a2b/x.md`";
-        assert_eq!(names.apply(typed), "acme/rules:x.md: run `brief trust /cache/1a2b/x.md`");
+        assert_eq!(
+            names.replace_paths(typed),
+            "acme/rules:x.md: run `brief trust /cache/1a2b/x.md`"
+        );
     }
 }

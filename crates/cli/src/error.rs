@@ -121,12 +121,12 @@ impl CommandError {
     }
 
     /// Prints the error and returns its exit code.
-    pub fn report(self, ui: &mut Ui) -> ExitCode {
+    pub fn print_error(self, ui: &mut Ui) -> ExitCode {
         if self.kind != ErrorKind::BrokenPipe && !self.is_reported() {
             // If standard error is closed, only the exit code is left.
-            let _ = ui.error(&self.message);
+            let _ = ui.print_error(&self.message);
             if let Some(hint) = &self.hint {
-                let _ = ui.hint(hint);
+                let _ = ui.print_hint(hint);
             }
         }
         self.kind.exit_code()
@@ -135,7 +135,7 @@ impl CommandError {
 
 /// Prints the error of a command, if there is one, and returns the exit code.
 pub(crate) fn exit_code(outcome: Result, ui: &mut Ui) -> ExitCode {
-    outcome.map_or_else(|error| error.report(ui), |()| ExitCode::SUCCESS)
+    outcome.map_or_else(|error| error.print_error(ui), |()| ExitCode::SUCCESS)
 }
 
 /// Ends a command with exit code 1 if there are findings, which it has printed.

@@ -9,11 +9,11 @@ use crate::error::{CommandError, Result};
 const NEAREST: usize = 3;
 
 /// Returns the page of a rule, as Markdown.
-pub(crate) fn explanation(code: &str) -> Result<String> {
-    if let Some(page) = RulePage::find(code) {
+pub(crate) fn render_rule_page(code: &str) -> Result<String> {
+    if let Some(page) = RulePage::find_by_code(code) {
         return Ok(page.to_string());
     }
-    let codes: Vec<&str> = rules::codes().collect();
+    let codes: Vec<&str> = rules::rule_codes().collect();
     let near: Vec<String> = near_miss::nearest_few(code, &codes, NEAREST)
         .into_iter()
         .map(|code| format!("`{code}`"))

@@ -128,7 +128,7 @@ pub(crate) enum Overview {
 
 impl Overview {
     /// Returns the help that a call requests; `None` for a call of a command.
-    pub(crate) fn requested(args: &[OsString]) -> Option<Overview> {
+    pub(crate) fn from_arguments(args: &[OsString]) -> Option<Overview> {
         let mut words = args.iter().skip(1);
         let mut asked = Vec::new();
         while let Some(word) = words.next() {
@@ -223,7 +223,7 @@ mod tests {
     /// U69: every command is in one group, and every example is a valid call.
     #[test]
     fn each_command_has_its_group_and_an_example() {
-        let definition = crate::command();
+        let definition = crate::build_command_line();
         let mut names: Vec<&str> = definition.get_subcommands().map(Command::get_name).collect();
         for (name, example) in COMMON.iter().chain(MORE_GROUPS).flat_map(|group| group.commands) {
             let place = names.iter().position(|known| known == name);
@@ -261,7 +261,8 @@ mod tests {
                 agent.words = args[1..].to_vec();
             }
             let expected = Cli { options: options.unwrap(), command };
-            let read = Cli::read(&args, 80).unwrap_or_else(|error| panic!("{call}: {error}"));
+            let read =
+                Cli::parse_arguments(&args, 80).unwrap_or_else(|error| panic!("{call}: {error}"));
             assert_eq!(format!("{read:?}"), format!("{expected:?}"), "{call}");
         }
     }
@@ -271,8 +272,9 @@ mod tests {
     fn an_unread_call_gets_the_words_of_the_whole_definition() {
         for call in ["brief lnt", "brief lint --jsn", "brief add --help", "brief help why"] {
             let args = words(call);
-            let expected = crate::command().term_width(80).try_get_matches_from(&args).unwrap_err();
-            let error = Cli::read(&args, 80).unwrap_err();
+            let expected =
+                crate::build_command_line().term_width(80).try_get_matches_from(&args).unwrap_err();
+            let error = Cli::parse_arguments(&args, 80).unwrap_err();
             assert_eq!(error.to_string(), expected.to_string(), "{call}");
         }
     }
@@ -282,7 +284,7 @@ mod tests {
     }
 
     fn whole(args: &[OsString]) -> Result<ArgMatches, clap::Error> {
-        crate::command().try_get_matches_from(args)
+        crate::build_command_line().try_get_matches_from(args)
     }
 
     fn typed(matches: &ArgMatches) -> crate::commands::Command {

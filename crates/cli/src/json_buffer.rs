@@ -11,7 +11,7 @@ pub(crate) struct JsonBuffer<'o> {
 }
 
 impl<'o> JsonBuffer<'o> {
-    pub(crate) fn before(output: &'o mut dyn Write) -> JsonBuffer<'o> {
+    pub(crate) fn new(output: &'o mut dyn Write) -> JsonBuffer<'o> {
         JsonBuffer { held: Vec::with_capacity(BUFFER_BYTES), output }
     }
 }

@@ -32,7 +32,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_syntax::text::visible;
+use brief_syntax::text::visible_text;
 use brief_system::System;
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
@@ -70,8 +70,8 @@ struct Cli {
 impl Cli {
     /// Parses the command line in today's words. The definitions of all commands take longer to build than many answers, so the
     /// command that is named is tried alone. Help, suggestions and messages come from the whole definition.
-    fn read(args: &[OsString], help_width: usize) -> Result<Cli, clap::Error> {
-        if let Some(overview) = Overview::requested(args) {
+    fn parse_arguments(args: &[OsString], help_width: usize) -> Result<Cli, clap::Error> {
+        if let Some(overview) = Overview::from_arguments(args) {
             return Err(overview.render(help_width));
         }
         let mut words = args.iter().skip(1).filter_map(|arg| arg.to_str());
@@ -83,9 +83,10 @@ impl Cli {
             None if is_version(args) => GlobalOptions::command().try_get_matches_from(args)?,
             None if let Some(status) = Cli::read_status(args) => return Ok(status),
             None => {
-                let matches = command().term_width(help_width).try_get_matches_from(args);
+                let matches =
+                    build_command_line().term_width(help_width).try_get_matches_from(args);
                 matches.map_err(|mut error| {
-                    renamed::suggest(&mut error, args);
+                    renamed::suggest_command(&mut error, args);
                     error
                 })?
             }
@@ -119,7 +120,7 @@ fn is_version(args: &[OsString]) -> bool {
 }
 
 /// Returns the definition of the whole command line.
-pub fn command() -> clap::Command {
+pub fn build_command_line() -> clap::Command {
     let commands = Command::NAMES.iter().filter_map(|name| Command::definition(name));
     help::with_all_groups(GlobalOptions::command().subcommands(commands))
 }
@@ -161,9 +162,9 @@ pub fn run_agent(
     if !names_agent(&args) {
         args.insert(args.len().min(1), "agent".into());
     }
-    let renamed = renamed::rewrite(&args);
+    let renamed = renamed::rewrite_call(&args);
     let args = renamed.as_ref().map_or(&args, |call| &call.args);
-    let noted = renamed.as_ref().map_or(Ok(()), |call| ui.note(&call.note));
+    let noted = renamed.as_ref().map_or(Ok(()), |call| ui.print_note(&call.note));
     let outcome = noted.and_then(|()| run_agent_command(args, ui, Arc::clone(system), execute));
     let code = error::exit_code(outcome, ui);
     // If standard error is closed, only the exit code is left.
@@ -198,11 +199,11 @@ fn run_agent_command(
     let (options, agent) = match read {
         Ok(read) => read,
         Err(error) => {
-            ui.choose_color(ColorArg::among(args));
+            ui.choose_color(ColorArg::from_arguments(args));
             return print_usage(&error, ui);
         }
     };
-    ui.show(&options.showing);
+    ui.apply_options(&options.showing);
     let session = Session::start(system, options.directory.as_deref())?;
     let outcome = execute(ui, &session, &agent);
     if outcome.as_ref().err().is_none_or(CommandError::is_reported) {
@@ -220,7 +221,7 @@ fn asks_for_json(args: &[OsString]) -> bool {
 }
 
 fn run_brief(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result {
-    if let Some(answer) = commands::completions::answer(ui, system.as_ref(), args) {
+    if let Some(answer) = commands::completions::answer_completion(ui, system.as_ref(), args) {
         return answer;
     }
     if let Some(hook) = commands::hook::HookArgs::as_clients_type(args.get(1..).unwrap_or_default())
@@ -231,22 +232,22 @@ fn run_brief(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result 
     if asks_for_json(args) {
         ui.promise_json();
     }
-    let renamed = renamed::rewrite(args);
+    let renamed = renamed::rewrite_call(args);
     let args = renamed.as_ref().map_or(args, |call| &call.args);
-    let cli = match Cli::read(args, ui.help_width(system.as_ref())) {
+    let cli = match Cli::parse_arguments(args, ui.help_width(system.as_ref())) {
         Ok(cli) => cli,
         Err(error) => {
-            ui.choose_color(ColorArg::among(args));
+            ui.choose_color(ColorArg::from_arguments(args));
             return print_usage(&error, ui);
         }
     };
-    ui.show(&cli.options.showing);
+    ui.apply_options(&cli.options.showing);
     if let Some(call) = &renamed {
-        ui.note(&call.note)?;
+        ui.print_note(&call.note)?;
     }
     if cli.command.is_an_answer()
         && !cli.options.showing.no_pager
-        && let Some(pager) = output_options::pager(system.as_ref())
+        && let Some(pager) = output_options::find_pager(system.as_ref())
     {
         ui.page_with(pager);
     }
@@ -261,15 +262,15 @@ fn print_usage(error: &clap::Error, ui: &mut Ui) -> Result {
         let text = rendered.to_string();
         let mut paragraphs = text.split("\n\n").map(str::trim);
         let message = paragraphs.next().unwrap_or_default();
-        ui.error(&one_line(message.strip_prefix("error: ").unwrap_or(message)))?;
+        ui.print_error(&one_line(message.strip_prefix("error: ").unwrap_or(message)))?;
         for paragraph in paragraphs {
-            ui.hint(&one_line(paragraph.strip_prefix("tip: ").unwrap_or(paragraph)))?;
+            ui.print_hint(&one_line(paragraph.strip_prefix("tip: ").unwrap_or(paragraph)))?;
         }
         return Err(CommandError::reported(ErrorKind::Usage));
     }
     // An argument may be the name of a file, and is repeated as it is. Colors would hide among its characters.
     let plain = rendered.to_string();
-    let text = match visible(&plain) {
+    let text = match visible_text(&plain) {
         Cow::Borrowed(_) if ui.has_color() => rendered.ansi().to_string(),
         shown => shown.into_owned(),
     };

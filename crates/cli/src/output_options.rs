@@ -44,7 +44,7 @@ pub(crate) enum ColorArg {
 
 impl ColorArg {
     /// Finds the choice in arguments that could not be parsed: the error is colored, too.
-    pub(crate) fn among(args: &[OsString]) -> ColorArg {
+    pub(crate) fn from_arguments(args: &[OsString]) -> ColorArg {
         let mut args = args.iter().take_while(|arg| *arg != "--");
         let mut found = ColorArg::Auto;
         while let Some(arg) = args.next() {
@@ -63,7 +63,7 @@ impl ColorArg {
 
 /// Returns the user's pager: `BRIEF_PAGER`, then `PAGER`, then `less`. An empty one and `cat` mean
 /// none.
-pub(crate) fn pager(system: &dyn System) -> Option<OsString> {
+pub(crate) fn find_pager(system: &dyn System) -> Option<OsString> {
     let chosen = system.env("BRIEF_PAGER").or_else(|| system.env("PAGER"));
     let pager = chosen.unwrap_or_else(|| OsStr::new("less").to_owned());
     (!pager.is_empty() && pager != "cat").then_some(pager)
@@ -75,8 +75,9 @@ mod tests {
 
     #[test]
     fn a_color_is_found_among_the_words() {
-        let among =
-            |words: &[&str]| ColorArg::among(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        let among = |words: &[&str]| {
+            ColorArg::from_arguments(&words.iter().map(OsString::from).collect::<Vec<_>>())
+        };
         assert_eq!(among(&["x", "--color", "never", "--bogus"]), ColorArg::Never);
         assert_eq!(among(&["--color=always"]), ColorArg::Always);
         assert_eq!(among(&["--color", "pink"]), ColorArg::Auto);

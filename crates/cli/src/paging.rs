@@ -46,12 +46,12 @@ impl PagedAnswer {
 
     /// Shows the answer, and returns its writer. If the pager cannot be started, the answer is
     /// written directly.
-    pub(crate) fn show(&mut self, system: &dyn System) -> io::Result<Box<dyn Write>> {
+    pub(crate) fn show_answer(&mut self, system: &dyn System) -> io::Result<Box<dyn Write>> {
         let answer = self.answer.0.take();
         let height = terminal_size::terminal_size()
             .map_or(HEIGHT, |(_, terminal_size::Height(height))| usize::from(height).max(2));
         let lines = answer.split(|&byte| byte == b'\n').count();
-        if lines < height || system.show(&self.pager, &answer).is_err() {
+        if lines < height || system.show_in_pager(&self.pager, &answer).is_err() {
             self.screen.write_all(&answer)?;
         }
         Ok(std::mem::replace(&mut self.screen, Box::new(io::sink())))

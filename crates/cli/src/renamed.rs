@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// The commands with other names: the words that were typed, and those that replace them.
@@ -75,7 +75,7 @@ pub(crate) struct RenamedCall {
 }
 
 /// Returns a call with old words in today's; `None` if there is nothing to change.
-pub(crate) fn rewrite(args: &[OsString]) -> Option<RenamedCall> {
+pub(crate) fn rewrite_call(args: &[OsString]) -> Option<RenamedCall> {
     let at = plain_words(args, 1).next()?;
     let first = args[at].to_str()?;
     if first == "help" {
@@ -90,7 +90,7 @@ pub(crate) fn rewrite(args: &[OsString]) -> Option<RenamedCall> {
         return None;
     }
     let pair = format!("{first} {second_word}");
-    let (old, new, taken) = match (find(&pair), find(first)) {
+    let (old, new, taken) = match (find_command(&pair), find_command(first)) {
         (Some((old, new)), _) => (old, new, second),
         (None, Some((old, new))) => (old, new, None),
         (None, None) if first == "fleet" && asks_for_status(args, at, second_word) => {
@@ -151,14 +151,14 @@ pub(crate) fn rewrite(args: &[OsString]) -> Option<RenamedCall> {
 /// Rewrites `help COMMAND`.
 fn rewrite_help(args: &[OsString], at: usize) -> Option<RenamedCall> {
     let words: Vec<&str> = args[at + 1..].iter().map_while(|word| word.to_str()).collect();
-    let (old, new) = find(&words.join(" ")).or_else(|| find(words.first()?))?;
+    let (old, new) = find_command(&words.join(" ")).or_else(|| find_command(words.first()?))?;
     let named = new.split(' ').take_while(|word| !word.starts_with('-')).map(OsString::from);
     let args = args[..=at].iter().cloned().chain(named).collect();
     Some(RenamedCall { args, note: format!("`brief {old}` is now `brief {new}`") })
 }
 
 /// Names the command that a mistyped old name is now called.
-pub(crate) fn suggest(error: &mut clap::Error, args: &[OsString]) {
+pub(crate) fn suggest_command(error: &mut clap::Error, args: &[OsString]) {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return;
     }
@@ -172,18 +172,19 @@ pub(crate) fn suggest(error: &mut clap::Error, args: &[OsString]) {
         _ => typed.clone(),
     };
     let old: Vec<&str> = COMMANDS.iter().map(|(old, _)| *old).collect();
-    let Some((_, new)) = nearest(&name, &old).and_then(find) else { return };
+    let Some((_, new)) = find_nearest(&name, &old).and_then(find_command) else { return };
     // Next to a name that is meant, clap's own guesses are too far away.
     let mut meant = Vec::new();
     if let Some(ContextValue::Strings(known)) = error.get(ContextKind::SuggestedSubcommand) {
-        meant
-            .extend(known.iter().filter(|one| nearest(&typed, &[one.as_str()]).is_some()).cloned());
+        meant.extend(
+            known.iter().filter(|one| find_nearest(&typed, &[one.as_str()]).is_some()).cloned(),
+        );
     }
     meant.push(new.to_owned());
     error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(meant));
 }
 
-fn find(words: &str) -> Option<(&'static str, &'static str)> {
+fn find_command(words: &str) -> Option<(&'static str, &'static str)> {
     COMMANDS.iter().find(|(old, _)| *old == words).copied()
 }
 
@@ -237,7 +238,7 @@ mod tests {
     }
 
     fn parse(args: &[OsString]) -> Result<String, String> {
-        let cli = Cli::read(args, 80).map_err(|error| error.to_string())?;
+        let cli = Cli::parse_arguments(args, 80).map_err(|error| error.to_string())?;
         Ok(format!("{cli:?}"))
     }
 
@@ -246,7 +247,7 @@ mod tests {
         let mut wrong = Vec::new();
         for line in YESTERDAY.lines() {
             let (old, new) = line.split_once(" => ").unwrap_or((line, line));
-            let call = rewrite(&words(old));
+            let call = rewrite_call(&words(old));
             assert_eq!(call.is_some(), old != new, "{line}: {call:?}");
             let args = call.map_or_else(|| words(old), |call| call.args);
             match (parse(&args), parse(&words(new))) {
@@ -265,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_note_names_the_old_words_and_the_new_ones() {
-        let note = |call: &str| rewrite(&words(call)).unwrap().note;
+        let note = |call: &str| rewrite_call(&words(call)).unwrap().note;
         assert_eq!(note("-C x sees a.py"), "`brief sees` is now `brief show`");
         assert_eq!(note("why a.py --started x"), "`brief why --started` is now `brief why --cwd`");
         assert_eq!(
@@ -300,22 +301,22 @@ mod tests {
             "man",
         ];
         for call in lasting {
-            assert_eq!(rewrite(&words(call)), None, "{call}");
+            assert_eq!(rewrite_call(&words(call)), None, "{call}");
         }
     }
 
     /// The words after `--`, and those of an agent's command, are no options.
     #[test]
     fn arguments_stay() {
-        let call = rewrite(&words("sees -- --started")).unwrap();
+        let call = rewrite_call(&words("sees -- --started")).unwrap();
         assert_eq!(call.args, words("show -- --started"));
-        let call = rewrite(&words("agent command dev_x go --accept-missing-fence")).unwrap();
+        let call = rewrite_call(&words("agent command dev_x go --accept-missing-fence")).unwrap();
         assert_eq!(call.args, words("agent debug command dev_x go --accept-missing-fence"));
     }
 
     #[test]
     fn a_mistyped_old_name_suggests_the_new_one() {
-        let message = |call: &str| Cli::read(&words(call), 80).unwrap_err().to_string();
+        let message = |call: &str| Cli::parse_arguments(&words(call), 80).unwrap_err().to_string();
         assert!(message("recipts").contains("'log'"), "{}", message("recipts"));
         assert!(message("outdatd").contains("'update --check'"), "{}", message("outdatd"));
         assert!(message("agent abilties").contains("'agent debug abilities'"));

@@ -48,7 +48,7 @@ impl Session {
     }
 
     /// Returns the same session for one question: each path is resolved once.
-    pub(crate) fn remembering(&self) -> Session {
+    pub(crate) fn with_memory(&self) -> Session {
         let system = Arc::new(Remembered::new(self.shared_system()));
         Session { system, directory: self.directory.clone() }
     }
@@ -64,51 +64,52 @@ impl Session {
     }
 
     /// Returns the start directory of the program, as a root.
-    pub fn root(&self) -> Result<Root> {
-        Root::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
+    pub fn open_root(&self) -> Result<Root> {
+        Root::open(self.system(), &self.directory).map_err(|error| self.directory_error(&error))
     }
 
     /// The project that questions are about: the repository around the directory (ruling G16).
-    pub(crate) fn project(&self) -> Result<Project<'_>> {
-        Project::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
+    pub(crate) fn open_project(&self) -> Result<Project<'_>> {
+        Project::open(self.system(), &self.directory).map_err(|error| self.directory_error(&error))
     }
 
-    pub(crate) fn assembly(&self) -> Result<PromptAssembly<'_>> {
-        PromptAssembly::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
+    pub(crate) fn open_assembly(&self) -> Result<PromptAssembly<'_>> {
+        PromptAssembly::open(self.system(), &self.directory)
+            .map_err(|error| self.directory_error(&error))
     }
 
     /// The directories of the installation around the directory.
     pub(crate) fn installed_project(&self) -> Result<install::ProjectPaths> {
-        Ok(install::ProjectPaths::around(self.system(), self.root()?.path()))
+        Ok(install::ProjectPaths::find_enclosing(self.system(), self.open_root()?.path()))
     }
 
     /// The root of the project.
-    pub(crate) fn repository(&self) -> Result<Root> {
-        Ok(self.project()?.root().clone())
+    pub(crate) fn repository_root(&self) -> Result<Root> {
+        Ok(self.open_project()?.root().clone())
     }
 
-    fn unopened(&self, error: &std::io::Error) -> CommandError {
+    fn directory_error(&self, error: &std::io::Error) -> CommandError {
         let directory = self.directory.display();
         CommandError::usage(format!("the directory `{directory}` cannot be opened: {error}"))
     }
 
     /// Returns the policies of the machine and of the user.
-    pub fn policy(&self) -> Result<Policy> {
+    pub fn load_policy(&self) -> Result<Policy> {
         Ok(Policy::load(self.system())?)
     }
 
     /// Decides about the execution of commands and scripts; a policy decides first.
-    pub fn execution(&self, wish: Option<&Wish>) -> Result<Execution> {
+    pub fn decide_execution(&self, wish: Option<&Wish>) -> Result<Execution> {
         Ok(Execution::under_policy(self.system(), wish)?)
     }
 
     /// Finds a typed path; `None` when it lies outside the root.
     pub(crate) fn locate(&self, root: &Root, path: &Path) -> Option<Target> {
-        root.locate(self.system(), &self.directory, path)
+        root.locate_target(self.system(), &self.directory, path)
     }
 
     /// Returns the root itself, as the start of a walk.
-    pub(crate) fn top() -> Target {
+    pub(crate) fn root_target() -> Target {
         Target::from_slashed("", TargetKind::Directory)
     }
 }

@@ -15,27 +15,29 @@ const START_ELSEWHERE: &str = WideDirectory::HELP;
 /// Warns of a root that is no project, and of guidance above it that was not read.
 pub(crate) fn warn_of_root(ui: &mut Ui, session: &Session, root: &Root) -> Result {
     let shown = root.path().display();
-    match RootKind::of(session.system(), root) {
+    match RootKind::from_root(session.system(), root) {
         RootKind::Repository => Ok(()),
         RootKind::LostRepository => {
-            ui.warning(&format!(
+            ui.print_warning(&format!(
                 "`{shown}/.git` is a file that leads to no repository, so there is no history here"
             ))?;
-            ui.hint("`git worktree repair` repairs a worktree that was moved")
+            ui.print_hint("`git worktree repair` repairs a worktree that was moved")
         }
         RootKind::BareRepository => {
-            ui.warning(&format!("`{shown}` is a bare git repository, without a working tree"))?;
-            ui.hint("`git worktree add` makes a working tree")
+            ui.print_warning(&format!(
+                "`{shown}` is a bare git repository, without a working tree"
+            ))?;
+            ui.print_hint("`git worktree add` makes a working tree")
         }
         RootKind::Wide(wide) => {
-            ui.warning(&format!("`{shown}` is {}, not a project", wide.as_str()))?;
-            ui.hint(START_ELSEWHERE)
+            ui.print_warning(&format!("`{shown}` is {}, not a project", wide.as_str()))?;
+            ui.print_hint(START_ELSEWHERE)
         }
         RootKind::Directory => {
             let Some(above) = guidance_above(session.system(), root) else { return Ok(()) };
             let above = above.display();
-            ui.warning(&format!("not a git repository, so `{above}` does not apply here"))?;
-            ui.hint(
+            ui.print_warning(&format!("not a git repository, so `{above}` does not apply here"))?;
+            ui.print_hint(
                 "run `git init` in the top directory of the project, or start there with `-C DIR`",
             )
         }
@@ -44,7 +46,7 @@ pub(crate) fn warn_of_root(ui: &mut Ui, session: &Session, root: &Root) -> Resul
 
 /// Warns as [`warn_of_root`] before a walk over the whole project; of a root that is no project, it says that nothing below is read.
 pub(crate) fn warn_of_whole_root(ui: &mut Ui, session: &Session, root: &Root) -> Result {
-    match RootKind::of(session.system(), root) {
+    match RootKind::from_root(session.system(), root) {
         RootKind::Wide(_) => warn_of_wide_root(ui, session, root.path()),
         _ => warn_of_root(ui, session, root),
     }
@@ -52,7 +54,7 @@ pub(crate) fn warn_of_whole_root(ui: &mut Ui, session: &Session, root: &Root) ->
 
 /// Warns as [`warn_of_root`] before a walk whose findings say that a root is no project.
 pub(crate) fn warn_of_checked_root(ui: &mut Ui, session: &Session, root: &Root) -> Result {
-    match RootKind::of(session.system(), root) {
+    match RootKind::from_root(session.system(), root) {
         RootKind::Wide(_) => Ok(()),
         _ => warn_of_root(ui, session, root),
     }
@@ -60,15 +62,17 @@ pub(crate) fn warn_of_checked_root(ui: &mut Ui, session: &Session, root: &Root) 
 
 /// Warns of a directory, given without links, that is no project, so that a walk reads nothing below it.
 pub fn warn_of_wide_root(ui: &mut Ui, session: &Session, directory: &Path) -> Result {
-    let Some(wide) = WideDirectory::of(session.system(), directory) else { return Ok(()) };
+    let Some(wide) = WideDirectory::from_directory(session.system(), directory) else {
+        return Ok(());
+    };
     let shown = directory.display();
-    ui.warning(&format!("`{shown}` is {}, {}", wide.as_str(), WideDirectory::UNREAD))?;
-    ui.hint(START_ELSEWHERE)
+    ui.print_warning(&format!("`{shown}` is {}, {}", wide.as_str(), WideDirectory::UNREAD))?;
+    ui.print_hint(START_ELSEWHERE)
 }
 
 /// Refuses to write guidance into a directory that is no project: it would be about everything in it.
 pub(crate) fn refuse_no_project(session: &Session, root: &Root) -> Result {
-    let what = match RootKind::of(session.system(), root) {
+    let what = match RootKind::from_root(session.system(), root) {
         RootKind::Wide(wide) => wide.as_str(),
         RootKind::BareRepository => "a bare git repository",
         RootKind::Repository | RootKind::LostRepository | RootKind::Directory => return Ok(()),
@@ -81,10 +85,12 @@ pub(crate) fn refuse_no_project(session: &Session, root: &Root) -> Result {
 /// Tells a user for whom nothing was found that directories above a root without a repository were not read.
 pub(crate) fn mention_unread_parents(ui: &mut Ui, session: &Session, root: &Root) -> Result {
     let system = session.system();
-    let is_told = RootKind::of(system, root) != RootKind::Directory;
+    let is_told = RootKind::from_root(system, root) != RootKind::Directory;
     if is_told || guidance_above(system, root).is_some() {
         return Ok(());
     }
     let shown = root.path().display();
-    ui.warning(&format!("`{shown}` is not in a git repository, so parent directories are not read"))
+    ui.print_warning(&format!(
+        "`{shown}` is not in a git repository, so parent directories are not read"
+    ))
 }

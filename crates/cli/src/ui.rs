@@ -13,7 +13,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use brief_engine::CandidateState;
 use brief_syntax::render::{Color, Envelope, ErrorEnvelope, Terminal};
-use brief_syntax::text::{visible, visible_json, visible_line, wrap};
+use brief_syntax::text::{visible_json, visible_line, visible_text, wrap_lines};
 use brief_syntax::{Diagnostic, Severity};
 use brief_system::System;
 use serde::Serialize;
@@ -130,7 +130,7 @@ impl Ui {
     }
 
     /// Applies the user's output options, for commands that no client calls.
-    pub(crate) fn show(&mut self, showing: &OutputOptions) {
+    pub(crate) fn apply_options(&mut self, showing: &OutputOptions) {
         self.choose_color(showing.color);
         self.remarks = Some(Vec::new());
         self.amount = match (showing.quiet, showing.verbose) {
@@ -167,7 +167,7 @@ impl Ui {
         self.tell_remarks()?;
         self.remarks = None;
         if let Some(mut paged) = self.paged.take() {
-            self.stdout = paged.show(system)?;
+            self.stdout = paged.show_answer(system)?;
             self.stdout.flush()?;
             self.stderr.write_all(&paged.words)?;
         }
@@ -190,10 +190,10 @@ impl Ui {
         // Cutting one line would save nothing.
         let shown = if remarks.len() == shown + 1 { shown + 1 } else { shown };
         for (_, line) in remarks.iter().take(shown) {
-            writeln!(self.people(), "{line}")?;
+            writeln!(self.message_writer(), "{line}")?;
         }
         if let Some(more) = remarks.len().checked_sub(shown).filter(|&more| more > 0) {
-            writeln!(self.people(), "and {more} more like these; -v shows all")?;
+            writeln!(self.message_writer(), "and {more} more like these; -v shows all")?;
         }
         Ok(())
     }
@@ -232,7 +232,7 @@ impl Ui {
     }
 
     /// Names a directory in all further messages for people; the name ends in `:`.
-    pub(crate) fn call(&mut self, directory: &Path, name: &str) {
+    pub(crate) fn name_directory(&mut self, directory: &Path, name: &str) {
         self.names.add(directory, name);
     }
 
@@ -265,8 +265,8 @@ impl Ui {
     }
 
     /// Shows text from a file to people, with a mark on each line.
-    pub(crate) fn quote(&mut self, text: &str) -> Result {
-        let text = visible(text);
+    pub(crate) fn print_quote(&mut self, text: &str) -> Result {
+        let text = visible_text(text);
         for line in text.trim_end_matches('\n').split('\n') {
             writeln!(self.stderr, "{}", format!("    | {line}").trim_end())?;
         }
@@ -276,10 +276,10 @@ impl Ui {
     /// Prints text for people or pipes, escaped, with a line break.
     pub fn print_line(&mut self, text: impl fmt::Display) -> Result {
         let text = text.to_string();
-        let names = self.names.apply(&text);
-        let text = visible(&names);
+        let names = self.names.replace_paths(&text);
+        let text = visible_text(&names);
         match self.terminal_width() {
-            Some(width) => Ok(writeln!(self.stdout, "{}", wrap(&text, width, HANGING))?),
+            Some(width) => Ok(writeln!(self.stdout, "{}", wrap_lines(&text, width, HANGING))?),
             None => Ok(writeln!(self.stdout, "{text}")?),
         }
     }
@@ -287,13 +287,21 @@ impl Ui {
     /// Prints a heading, escaped, with a line break.
     pub fn print_heading(&mut self, text: &str) -> Result {
         let style = self.style(Style::new().bold());
-        Ok(writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))?)
+        Ok(writeln!(
+            self.stdout,
+            "{style}{}{style:#}",
+            visible_line(&self.names.replace_paths(text))
+        )?)
     }
 
     /// Prints the heading of a candidate, escaped, with a line break.
     pub(crate) fn print_candidate(&mut self, state: CandidateState, text: &str) -> Result {
         let style = self.style(candidate_style(state));
-        Ok(writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))?)
+        Ok(writeln!(
+            self.stdout,
+            "{style}{}{style:#}",
+            visible_line(&self.names.replace_paths(text))
+        )?)
     }
 
     /// Prints a line of a comparison, escaped: `+` marks a new line, `-` a removed one.
@@ -328,14 +336,14 @@ impl Ui {
         }
         // The line breaks of other systems need no escape.
         let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
-        Ok(self.stdout.write_all(visible(&text).as_bytes())?)
+        Ok(self.stdout.write_all(visible_text(&text).as_bytes())?)
     }
 
     /// Passes on a program's output for people.
     pub(crate) fn pass_on(&mut self, piece: &[u8]) -> Result {
         if self.watcher == Peer::Terminal {
             let text = String::from_utf8_lossy(piece).replace("\r\n", "\n");
-            return Ok(self.stderr.write_all(visible(&text).as_bytes())?);
+            return Ok(self.stderr.write_all(visible_text(&text).as_bytes())?);
         }
         Ok(self.stderr.write_all(piece)?)
     }
@@ -360,7 +368,7 @@ impl Ui {
             let json = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
             return Ok(writeln!(self.stdout, "{}", visible_json(&json))?);
         }
-        let mut json = JsonBuffer::before(&mut *self.stdout);
+        let mut json = JsonBuffer::new(&mut *self.stdout);
         serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from)?;
         json.write_all(b"\n")?;
         Ok(json.flush()?)
@@ -372,63 +380,63 @@ impl Ui {
     }
 
     /// Prints an error.
-    pub fn error(&mut self, message: &str) -> Result {
+    pub fn print_error(&mut self, message: &str) -> Result {
         if let Some(held) = &mut self.json {
-            held.errors.push(self.names.apply(message).into_owned());
+            held.errors.push(self.names.replace_paths(message).into_owned());
         }
-        self.labeled("error", AnsiColor::Red, message)
+        self.print_labeled("error", AnsiColor::Red, message)
     }
 
     /// Prints a warning.
-    pub fn warning(&mut self, message: &str) -> Result {
+    pub fn print_warning(&mut self, message: &str) -> Result {
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
-        self.labeled("warning", AnsiColor::Yellow, message)
+        self.print_labeled("warning", AnsiColor::Yellow, message)
     }
 
-    pub(crate) fn note(&mut self, message: &str) -> Result {
+    pub(crate) fn print_note(&mut self, message: &str) -> Result {
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
-        self.labeled("note", AnsiColor::Green, message)
+        self.print_labeled("note", AnsiColor::Green, message)
     }
 
     /// Prints what the user can do.
-    pub fn hint(&mut self, message: &str) -> Result {
+    pub fn print_hint(&mut self, message: &str) -> Result {
         if let Some(held) = &mut self.json {
-            held.hints.push(self.names.apply(message).into_owned());
+            held.hints.push(self.names.replace_paths(message).into_owned());
         }
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
-        self.labeled("hint", AnsiColor::Cyan, message)
+        self.print_labeled("hint", AnsiColor::Cyan, message)
     }
 
     /// Prints a message about finished work, for people only, after all earlier output.
-    pub fn status(&mut self, message: &str) -> Result {
+    pub fn print_status(&mut self, message: &str) -> Result {
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
         self.stdout.flush()?;
-        let message = self.names.apply(message).into_owned();
-        let message = self.fit(&visible_line(&message), 0);
-        Ok(writeln!(self.people(), "{message}")?)
+        let message = self.names.replace_paths(message).into_owned();
+        let message = self.wrap_message(&visible_line(&message), 0);
+        Ok(writeln!(self.message_writer(), "{message}")?)
     }
 
     /// Prints the current work: one changing line on a terminal, otherwise one line each.
-    pub(crate) fn progress(&mut self, message: &str) -> Result {
+    pub(crate) fn print_progress(&mut self, message: &str) -> Result {
         match self.watcher {
             _ if self.amount == Verbosity::Quiet => Ok(()),
-            Peer::Terminal => self.detail(message),
+            Peer::Terminal => self.print_detail(message),
             // A program that waits for JSON does not read progress.
             Peer::Other if self.json.is_some() => Ok(()),
-            Peer::Other => self.status(message),
+            Peer::Other => self.print_status(message),
         }
     }
 
     /// Prints details of the progress, on a terminal only.
-    pub(crate) fn detail(&mut self, message: &str) -> Result {
+    pub(crate) fn print_detail(&mut self, message: &str) -> Result {
         if self.watcher == Peer::Other || self.amount == Verbosity::Quiet {
             return Ok(());
         }
@@ -452,28 +460,28 @@ impl Ui {
         Ok(self.stderr.flush()?)
     }
 
-    fn labeled(&mut self, label: &str, color: AnsiColor, message: &str) -> Result {
-        let line = self.label(label, color, message);
-        Ok(writeln!(self.people(), "{line}")?)
+    fn print_labeled(&mut self, label: &str, color: AnsiColor, message: &str) -> Result {
+        let line = self.render_labeled(label, color, message);
+        Ok(writeln!(self.message_writer(), "{line}")?)
     }
 
-    fn label(&self, label: &str, color: AnsiColor, message: &str) -> String {
+    fn render_labeled(&self, label: &str, color: AnsiColor, message: &str) -> String {
         let style = self.style(color.on_default().bold());
-        let message = self.names.apply(message).into_owned();
-        let message = self.fit(&visible_line(&message), label.len() + ": ".len());
+        let message = self.names.replace_paths(message).into_owned();
+        let message = self.wrap_message(&visible_line(&message), label.len() + ": ".len());
         format!("{style}{label}{style:#}: {message}")
     }
 
     /// Breaks a message for people between words, if a person looks at it. It follows a label of this length.
-    fn fit(&self, message: &str, label: usize) -> String {
+    fn wrap_message(&self, message: &str, label: usize) -> String {
         if self.watcher == Peer::Other {
             return message.to_owned();
         }
-        wrap(message, self.width.saturating_sub(label), HANGING).into_owned()
+        wrap_lines(message, self.width.saturating_sub(label), HANGING).into_owned()
     }
 
     /// Returns the writer for people: standard error, or its held buffer.
-    fn people(&mut self) -> &mut dyn Write {
+    fn message_writer(&mut self) -> &mut dyn Write {
         match &mut self.json {
             Some(held) => &mut held.text,
             None => match &mut self.paged {
@@ -488,37 +496,38 @@ impl Ui {
     }
 
     /// Prints the problems of the files that were read, one line each. Notes are for `lint`.
-    pub fn mention(&mut self, diagnostics: &[Diagnostic], root: &Path) -> Result {
+    pub fn print_diagnostic_lines(&mut self, diagnostics: &[Diagnostic], root: &Path) -> Result {
         for diagnostic in diagnostics {
             // One line each, also for a file name with a line break.
-            let message = format!("{}: {}", place(diagnostic, root), diagnostic.message);
+            let message = format!("{}: {}", render_position(diagnostic, root), diagnostic.message);
             if let Some(held) = &mut self.json {
-                held.find(diagnostic, &message);
+                held.add_diagnostic(diagnostic, &message);
             }
             let (label, color) = match diagnostic.severity {
                 Severity::Error => ("error", AnsiColor::Red),
                 Severity::Warning => ("warning", AnsiColor::Yellow),
                 Severity::Note => continue,
             };
-            let line = self.label(&format!("{label}[{}]", diagnostic.code()), color, &message);
+            let line =
+                self.render_labeled(&format!("{label}[{}]", diagnostic.code()), color, &message);
             match &mut self.remarks {
                 Some(remarks) => remarks.push((diagnostic.severity, line)),
-                None => writeln!(self.people(), "{line}")?,
+                None => writeln!(self.message_writer(), "{line}")?,
             }
         }
         Ok(())
     }
 
     /// Prints advice about the last remark, next to it.
-    pub(crate) fn advise(&mut self, message: &str) -> Result {
-        let line = self.label("hint", AnsiColor::Cyan, message);
+    pub(crate) fn print_advice(&mut self, message: &str) -> Result {
+        let line = self.render_labeled("hint", AnsiColor::Cyan, message);
         match self.remarks.as_mut().and_then(|remarks| remarks.last_mut()) {
             Some((_, remark)) => {
                 remark.push('\n');
                 remark.push_str(&line);
                 Ok(())
             }
-            None => self.hint(message),
+            None => self.print_hint(message),
         }
     }
 
@@ -526,17 +535,18 @@ impl Ui {
     /// one line each.
     pub fn print_diagnostics(&mut self, diagnostics: &[Diagnostic], root: &Path) -> Result {
         if self.json.is_some() {
-            return self.mention(diagnostics, root);
+            return self.print_diagnostic_lines(diagnostics, root);
         }
-        let terminal = Terminal::new(root, self.color, self.width).wrapped(self.terminal_width());
+        let terminal =
+            Terminal::new(root, self.color, self.width).with_wrap_width(self.terminal_width());
         let (shown, listed) = diagnostics.split_at(diagnostics.len().min(EXCERPTS));
         for diagnostic in shown {
             let text = terminal.render(diagnostic);
-            writeln!(self.stdout, "{}\n", self.names.apply(&text))?;
+            writeln!(self.stdout, "{}\n", self.names.replace_paths(&text))?;
         }
         for diagnostic in listed {
             let (severity, code) = (diagnostic.severity, diagnostic.code());
-            let place = place(diagnostic, root);
+            let place = render_position(diagnostic, root);
             let (place, message) = (visible_line(&place), visible_line(&diagnostic.message));
             writeln!(self.stdout, "{place}: {severity}[{code}]: {message}")?;
             if let Some(others) = diagnostic.other_places(root) {
@@ -553,7 +563,7 @@ impl Ui {
 }
 
 impl HeldMessages {
-    fn find(&mut self, diagnostic: &Diagnostic, message: &str) {
+    fn add_diagnostic(&mut self, diagnostic: &Diagnostic, message: &str) {
         if diagnostic.severity == Severity::Error {
             self.errors.push(message.to_owned());
             self.hints.extend(diagnostic.help.clone());
@@ -568,7 +578,7 @@ impl Drop for Ui {
     }
 }
 
-fn place(diagnostic: &Diagnostic, root: &Path) -> String {
+fn render_position(diagnostic: &Diagnostic, root: &Path) -> String {
     let path = diagnostic.shown_path(root);
     if diagnostic.source.text().is_empty() {
         return path.into_owned();

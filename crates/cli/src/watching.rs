@@ -9,7 +9,7 @@ use crate::ui::Ui;
 
 /// Runs `once`, and again after each change of the files that `watched` returns, until the user ends it. A state
 /// between two edits may be wrong: it is reported and waited out.
-pub(crate) fn repeat(
+pub(crate) fn repeat_on_change(
     ui: &mut Ui,
     session: &Session,
     once: impl Fn(&mut Ui) -> Result,
@@ -19,8 +19,8 @@ pub(crate) fn repeat(
     let mut watch = FileWatch::start(session.system());
     let follow = |watch: &mut FileWatch<'_>| {
         let files = watched();
-        let new = watch.follow(&files.directories, &files.files);
-        watch.ignore(move |path| files.is_ignored(path));
+        let new = watch.follow_paths(&files.directories, &files.files);
+        watch.ignore_changes(move |path| files.is_ignored(path));
         new
     };
     while !interruption.is_raised() {
@@ -29,7 +29,7 @@ pub(crate) fn repeat(
         match once(ui) {
             Err(error) if error.ends_everything() => return Err(error),
             Err(error) => {
-                error.report(ui);
+                error.print_error(ui);
             }
             Ok(()) => {}
         }
@@ -38,7 +38,7 @@ pub(crate) fn repeat(
             break;
         }
         if follow(&mut watch) == 0 {
-            ui.status("waiting for changes; ^C ends it")?;
+            ui.print_status("waiting for changes; ^C ends it")?;
             watch.wait_for_change(&interruption);
         }
     }

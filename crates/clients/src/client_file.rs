@@ -72,14 +72,19 @@ impl<'f> ClientFile<'f> {
 
     /// Replaces the text; an empty text removes the file and directories that are empty then, and `None` changes
     /// nothing. A new file is a program if `is_program` is true.
-    pub fn put(&self, text: Option<&str>, is_program: bool) -> Result<FileEdit, ClientFileError> {
+    pub fn write_text(
+        &self,
+        text: Option<&str>,
+        is_program: bool,
+    ) -> Result<FileEdit, ClientFileError> {
         let Some(text) = text else { return Ok(FileEdit::Unchanged) };
-        let written = if text.is_empty() { self.remove() } else { self.replace(text, is_program) };
+        let written =
+            if text.is_empty() { self.remove_file() } else { self.replace_file(text, is_program) };
         written.map_err(ClientFileError::Write)?;
         Ok(FileEdit::Changed)
     }
 
-    fn remove(&self) -> io::Result<()> {
+    fn remove_file(&self) -> io::Result<()> {
         self.system.remove_file(&self.path)?;
         let is_below =
             |directory: &&Path| *directory != self.base && directory.starts_with(&self.base);
@@ -92,7 +97,7 @@ impl<'f> ClientFile<'f> {
         Ok(())
     }
 
-    fn replace(&self, text: &str, is_program: bool) -> io::Result<()> {
+    fn replace_file(&self, text: &str, is_program: bool) -> io::Result<()> {
         if let Some(directory) = self.path.parent() {
             self.system.create_dir(directory)?;
         }

@@ -37,13 +37,13 @@ impl<'t> JsonText<'t> {
     }
 
     /// Returns the table at the top.
-    pub(crate) fn top(&self) -> Result<&Object<'t>, String> {
+    pub(crate) fn top_table(&self) -> Result<&Object<'t>, String> {
         self.value.as_object().ok_or_else(|| "is not a table of JSON, `{…}`".to_owned())
     }
 
     /// Returns the text with one more element: of the list at a path of keys, or of the table there if the element has a
     /// name. Missing tables and lists of the path are added.
-    pub(crate) fn insert(
+    pub(crate) fn insert_element(
         &self,
         path: &[&str],
         name: Option<&str>,
@@ -73,29 +73,30 @@ impl<'t> JsonText<'t> {
         let mut at = &self.value;
         for (depth, key) in path.iter().enumerate() {
             let table = at.as_object().ok_or_else(|| "is not a table of JSON".to_owned())?;
-            let Some(found) = property(table, key)? else {
+            let Some(found) = find_property(table, key)? else {
                 let innermost = match name {
-                    Some(name) => format!("{{{}: {value}}}", quoted(name)),
+                    Some(name) => format!("{{{}: {value}}}", quote_json(name)),
                     None => format!("[{value}]"),
                 };
                 let missing = path[depth + 1..].iter().rev();
-                let new =
-                    missing.fold(innermost, |inner, key| format!("{{{}: {inner}}}", quoted(key)));
+                let new = missing
+                    .fold(innermost, |inner, key| format!("{{{}: {inner}}}", quote_json(key)));
                 let new = JsonText::parse(&new)?;
-                let table = Container::table(table);
+                let table = Container::from_table(table);
                 let is_marked = is_marked && depth > 0;
-                return Ok(
-                    self.append(&table, is_marked, |layout| layout.property(key, &new.value))
-                );
+                return Ok(self.append_element(&table, is_marked, |layout| {
+                    layout.render_property(key, &new.value)
+                }));
             };
             at = &found.value;
         }
-        let to = Container::of(at).ok_or_else(|| "is neither a list nor a table".to_owned())?;
+        let to =
+            Container::from_value(at).ok_or_else(|| "is neither a list nor a table".to_owned())?;
         let new = JsonText::parse(value)?;
         let is_marked = is_marked && !path.is_empty();
-        Ok(self.append(&to, is_marked, |layout| match name {
-            Some(name) => layout.property(name, &new.value),
-            None => layout.value(&new.value),
+        Ok(self.append_element(&to, is_marked, |layout| match name {
+            Some(name) => layout.render_property(name, &new.value),
+            None => layout.render_value(&new.value),
         }))
     }
 
@@ -103,11 +104,11 @@ impl<'t> JsonText<'t> {
     pub(crate) fn was_empty(&self, path: &[&str]) -> bool {
         let mut at = &self.value;
         for key in path {
-            let found = at.as_object().and_then(|table| property(table, key).ok().flatten());
+            let found = at.as_object().and_then(|table| find_property(table, key).ok().flatten());
             let Some(found) = found else { return false };
             at = &found.value;
         }
-        let Some(container) = Container::of(at) else { return false };
+        let Some(container) = Container::from_value(at) else { return false };
         let (Some(first), Some(last)) = (container.children.first(), container.children.last())
         else {
             return false;
@@ -125,21 +126,21 @@ impl<'t> JsonText<'t> {
     /// Returns the text without the list or table at a path of keys, if that is empty and contains no comment.
     pub(crate) fn without_empty(&self, path: &[&str]) -> Result<Option<String>, String> {
         let Some((key, above)) = path.split_last() else { return Ok(None) };
-        let mut table = self.top()?;
+        let mut table = self.top_table()?;
         for key in above {
-            let found = property(table, key)?.and_then(|found| found.value.as_object());
+            let found = find_property(table, key)?.and_then(|found| found.value.as_object());
             let Some(found) = found else { return Ok(None) };
             table = found;
         }
-        let Some(found) = property(table, key)? else { return Ok(None) };
-        let is_empty = Container::of(&found.value)
+        let Some(found) = find_property(table, key)? else { return Ok(None) };
+        let is_empty = Container::from_value(&found.value)
             .is_some_and(|container| container.is_empty() && !self.has_comment(&container));
-        Ok(is_empty.then(|| self.remove(&Container::table(table), found.range)))
+        Ok(is_empty.then(|| self.remove_element(&Container::from_table(table), found.range)))
     }
 
     /// Returns the text with one more element at the end of a list or table. `write` gets the layout of the
     /// element.
-    fn append(
+    fn append_element(
         &self,
         to: &Container,
         is_marked: bool,
@@ -147,7 +148,7 @@ impl<'t> JsonText<'t> {
     ) -> String {
         match to.children.last() {
             Some(&last) => self.append_after(to, last, write),
-            None => self.fill(to, is_marked, write),
+            None => self.insert_first(to, is_marked, write),
         }
     }
 
@@ -175,14 +176,14 @@ impl<'t> JsonText<'t> {
         }
         let blank = self.blank_before(last.start);
         let layout = match blank.rsplit_once('\n') {
-            Some((_, indent)) => ElementLayout::Lines(self.lines(indent)),
+            Some((_, indent)) => ElementLayout::Lines(self.line_layout(indent)),
             None => ElementLayout::Inline,
         };
         let between = match &layout {
             ElementLayout::Lines(lines) => lines.line_break(),
             ElementLayout::Inline if is_line_comment => {
-                let indent = format!("{}{}", self.indent_at(to.range.start), self.unit());
-                self.lines(&indent).line_break()
+                let indent = format!("{}{}", self.indent_at(to.range.start), self.indent_unit());
+                self.line_layout(&indent).line_break()
             }
             ElementLayout::Inline if to.children.len() > 1 => blank.to_owned(),
             ElementLayout::Inline => " ".to_owned(),
@@ -197,7 +198,7 @@ impl<'t> JsonText<'t> {
     }
 
     /// Inserts the first element into a list or table. The text between the brackets stays after it.
-    fn fill(
+    fn insert_first(
         &self,
         to: &Container,
         is_marked: bool,
@@ -212,7 +213,7 @@ impl<'t> JsonText<'t> {
         let blank = &self.text[at..close];
         let layout = match blank.rsplit_once('\n') {
             Some((_, indent)) => {
-                ElementLayout::Lines(self.lines(&format!("{indent}{}", self.unit())))
+                ElementLayout::Lines(self.line_layout(&format!("{indent}{}", self.indent_unit())))
             }
             None => ElementLayout::Inline,
         };
@@ -230,7 +231,7 @@ impl<'t> JsonText<'t> {
     }
 
     /// Returns the text without one element of a list or table, and without its comma.
-    pub(crate) fn remove(&self, from: &Container, child: Range) -> String {
+    pub(crate) fn remove_element(&self, from: &Container, child: Range) -> String {
         let before = self.tokens.iter().rfind(|token| token.range.end <= child.start);
         let after =
             |token: &&TokenAndRange<'_>| token.range.start >= child.end && !is_comment(token);
@@ -266,10 +267,14 @@ impl<'t> JsonText<'t> {
     }
 
     /// Returns the text with a value replaced.
-    pub(crate) fn replace(&self, value: Range, write: impl Fn(&ElementLayout) -> String) -> String {
+    pub(crate) fn replace_value(
+        &self,
+        value: Range,
+        write: impl Fn(&ElementLayout) -> String,
+    ) -> String {
         let is_long = self.text[value.start..value.end].contains('\n');
         let layout = if is_long {
-            ElementLayout::Lines(self.lines(self.indent_at(value.start)))
+            ElementLayout::Lines(self.line_layout(self.indent_at(value.start)))
         } else {
             ElementLayout::Inline
         };
@@ -303,7 +308,7 @@ impl<'t> JsonText<'t> {
     }
 
     /// Returns the indentation of one level.
-    fn unit(&self) -> &'t str {
+    fn indent_unit(&self) -> &'t str {
         let first = self.value.as_object().and_then(|top| top.properties.first());
         let blank = first.map_or("", |first| self.blank_before(first.range.start));
         match blank.rsplit_once('\n') {
@@ -312,28 +317,28 @@ impl<'t> JsonText<'t> {
         }
     }
 
-    fn lines(&self, indent: &str) -> LineLayout {
+    fn line_layout(&self, indent: &str) -> LineLayout {
         let line_break = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
-        LineLayout { line_break, indent: indent.to_owned(), unit: self.unit().to_owned() }
+        LineLayout { line_break, indent: indent.to_owned(), unit: self.indent_unit().to_owned() }
     }
 }
 
 impl Container {
     /// Returns a list or a table as a container; `None` for other values.
-    pub(crate) fn of(value: &Value<'_>) -> Option<Container> {
+    pub(crate) fn from_value(value: &Value<'_>) -> Option<Container> {
         match value {
-            Value::Object(object) => Some(Container::table(object)),
-            Value::Array(list) => Some(Container::list(list)),
+            Value::Object(object) => Some(Container::from_table(object)),
+            Value::Array(list) => Some(Container::from_list(list)),
             _ => None,
         }
     }
 
-    pub(crate) fn list(list: &Array<'_>) -> Container {
+    pub(crate) fn from_list(list: &Array<'_>) -> Container {
         let children = list.elements.iter().map(Ranged::range).collect();
         Container { range: list.range, children }
     }
 
-    fn table(object: &Object<'_>) -> Container {
+    fn from_table(object: &Object<'_>) -> Container {
         let children = object.properties.iter().map(|property| property.range).collect();
         Container { range: object.range, children }
     }
@@ -368,36 +373,38 @@ impl LineLayout {
         format!("{}{}", self.line_break, self.indent)
     }
 
-    fn deeper(&self) -> LineLayout {
+    fn with_deeper_indent(&self) -> LineLayout {
         LineLayout { indent: format!("{}{}", self.indent, self.unit), ..self.clone() }
     }
 }
 
 impl ElementLayout {
     /// Formats a key of a table with its value.
-    fn property(&self, key: &str, value: &Value<'_>) -> String {
-        format!("{}: {}", quoted(key), self.value(value))
+    fn render_property(&self, key: &str, value: &Value<'_>) -> String {
+        format!("{}: {}", quote_json(key), self.render_value(value))
     }
 
-    pub(crate) fn value(&self, value: &Value<'_>) -> String {
+    pub(crate) fn render_value(&self, value: &Value<'_>) -> String {
         match value {
-            Value::StringLit(text) => quoted(&text.value),
+            Value::StringLit(text) => quote_json(&text.value),
             Value::NumberLit(number) => number.value.to_owned(),
             Value::BooleanLit(boolean) => boolean.value.to_string(),
             Value::NullKeyword(_) => "null".to_owned(),
             Value::Object(object) => {
                 let properties = object.properties.iter();
-                self.all(('{', '}'), properties, |layout, property| {
-                    layout.property(property.name.as_str(), &property.value)
+                self.render_elements(('{', '}'), properties, |layout, property| {
+                    layout.render_property(property.name.as_str(), &property.value)
                 })
             }
             Value::Array(list) => {
-                self.all(('[', ']'), list.elements.iter(), |layout, value| layout.value(value))
+                self.render_elements(('[', ']'), list.elements.iter(), |layout, value| {
+                    layout.render_value(value)
+                })
             }
         }
     }
 
-    fn all<T>(
+    fn render_elements<T>(
         &self,
         (open, close): (char, char),
         things: impl ExactSizeIterator<Item = T>,
@@ -412,7 +419,8 @@ impl ElementLayout {
                 format!("{open}{}{close}", things.join(", "))
             }
             ElementLayout::Lines(lines) => {
-                let (inner, start) = (lines.deeper(), lines.deeper().line_break());
+                let (inner, start) =
+                    (lines.with_deeper_indent(), lines.with_deeper_indent().line_break());
                 let layout = ElementLayout::Lines(inner);
                 let things: Vec<String> = things.map(|thing| write(&layout, thing)).collect();
                 let between = format!(",{start}");
@@ -423,7 +431,7 @@ impl ElementLayout {
 }
 
 /// Finds a key. A duplicate key is an error, because readers differ in which one they take.
-pub(crate) fn property<'o, 't>(
+pub(crate) fn find_property<'o, 't>(
     object: &'o Object<'t>,
     key: &str,
 ) -> Result<Option<&'o ObjectProp<'t>>, String> {
@@ -436,7 +444,7 @@ pub(crate) fn property<'o, 't>(
 }
 
 /// Formats a string as JSON.
-pub(crate) fn quoted(text: &str) -> String {
+pub(crate) fn quote_json(text: &str) -> String {
     Json::from(text).to_string()
 }
 

@@ -65,8 +65,8 @@ pub(crate) enum AgentFormat {
 /// Determines the format of a file by its content; its name decides only where the content is
 /// ambiguous.
 pub(crate) fn format_of(source: &Arc<Source>) -> AgentFormat {
-    let front = FrontMatter::read(source);
-    let fields = fields(&front);
+    let front = FrontMatter::from_source(source);
+    let fields = header_field_names(&front);
     let has = |names: &[&str]| fields.iter().any(|field| names.contains(&field.as_str()));
     let file = source.path().file_name().unwrap_or_default().to_string_lossy();
     if file == PORTABLE_NAME && has(&["schema"]) {
@@ -83,7 +83,7 @@ pub(crate) fn format_of(source: &Arc<Source>) -> AgentFormat {
         return AgentFormat::AgentFile;
     }
     // A Copilot agent needs a header; an agent file needs only a title.
-    let name = AgentName::of(&file);
+    let name = AgentName::from_file_name(&file);
     let is_named = name.category.is_some_and(|category| !category.is_empty());
     let begins_with_a_title = body.trim_start().starts_with("# ");
     if is_named && (front.header.is_none() || begins_with_a_title) {
@@ -99,7 +99,7 @@ pub(crate) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
         let diagnostic = Diagnostic::new(
             rules::agent_file::OTHER_FORMAT,
             source,
-            Span::at(0),
+            Span::empty_at(0),
             message.to_owned(),
         );
         Some(diagnostic.with_help(help))
@@ -112,8 +112,8 @@ pub(crate) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
              what `brief agent` runs is called `agents/CATEGORY_NAME.agent.md`",
         ),
         AgentFormat::Copilot => {
-            let front = FrontMatter::read(source);
-            let fields = fields(&front);
+            let front = FrontMatter::from_source(source);
+            let fields = header_field_names(&front);
             let copilots = fields.iter().filter(|field| COPILOTS.contains(&field.as_str()));
             // One field may be a slip in an agent file.
             if copilots.count() < 2 && !fields.iter().any(|field| field == "mcp-servers") {
@@ -128,7 +128,7 @@ pub(crate) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
 }
 
 /// Returns the names of the header's fields, in lower case.
-fn fields(front: &FrontMatter) -> Vec<String> {
+fn header_field_names(front: &FrontMatter) -> Vec<String> {
     let root = front.header.as_ref().and_then(|header| header.yaml.root()).map(Node::value);
     match root {
         Some(Value::Mapping(mapping)) => {
@@ -149,7 +149,7 @@ fn has_section(body: &str, name: &str, with_code: bool) -> bool {
     if !body.lines().any(is_heading) {
         return false;
     }
-    let outline = Outline::of(body);
+    let outline = Outline::parse(body);
     outline.headings.iter().enumerate().any(|(index, heading)| {
         if heading.level != 2 || !heading.text.trim().eq_ignore_ascii_case(name) {
             return false;

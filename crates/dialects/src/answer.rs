@@ -30,12 +30,12 @@ impl Level {
 
     /// Returns the level of an item that holds in `directory`, an absolute and clean path, and below.
     pub fn of_directory(directory: &Path, is_scoped: bool) -> Level {
-        Level { owner: Owner::Project, depth: depth(directory), is_scoped }
+        Level { owner: Owner::Project, depth: directory_depth(directory), is_scoped }
     }
 }
 
 /// Returns the depth of a directory, an absolute and clean path.
-pub(crate) fn depth(directory: &Path) -> usize {
+pub(crate) fn directory_depth(directory: &Path) -> usize {
     // Ten times as fast as counting components, which matters where paths are long.
     let is_separator = |byte: &u8| std::path::is_separator(char::from(*byte));
     let bytes = directory.as_os_str().as_encoded_bytes();
@@ -57,7 +57,7 @@ pub enum Owner {
 #[derive(Debug, Default)]
 pub struct Resolution<'s> {
     /// The items that apply, in any [`State`], general first and most specific last.
-    /// [`Resolution::active`] returns those to deliver.
+    /// [`Resolution::active_items`] returns those to deliver.
     pub items: Vec<Applied<'s>>,
     /// The decisions that bind the target, in the same order.
     pub decisions: Vec<BindingDecision<'s>>,
@@ -72,12 +72,12 @@ pub struct Resolution<'s> {
 
 impl<'s> Resolution<'s> {
     /// Returns the items whose text is delivered, in order, without those that are only listed or manual.
-    pub fn active(&self) -> impl Iterator<Item = &Applied<'s>> {
+    pub fn active_items(&self) -> impl Iterator<Item = &Applied<'s>> {
         self.in_state(State::Active)
     }
 
     /// Returns the items that an agent may ask for by their description.
-    pub fn listed(&self) -> impl Iterator<Item = &Applied<'s>> {
+    pub fn listed_items(&self) -> impl Iterator<Item = &Applied<'s>> {
         self.in_state(State::Listed)
     }
 
@@ -377,7 +377,7 @@ pub enum Reason<'s> {
 
 impl<'s> Reason<'s> {
     /// Returns the reason in words, about `path`.
-    pub fn about<'r>(&'r self, path: &'r str) -> About<'r, 's> {
+    pub fn display_with_path<'r>(&'r self, path: &'r str) -> About<'r, 's> {
         About { reason: self, path, root: None, has_end: true }
     }
 }

@@ -85,14 +85,14 @@ impl Installed {
     }
 
     /// Returns the item that a file belongs to.
-    pub fn at(&self, path: &Path) -> Option<InstalledPiece<'_>> {
+    pub fn find_piece(&self, path: &Path) -> Option<InstalledPiece<'_>> {
         let &(index, copy) = self.files.get(path)?;
         let item = &self.items[index];
         Some(InstalledPiece { item, index, copy: copy.map(|copy| &item.copies[copy]) })
     }
 
     /// Adds the items of a lock, with their files below a directory.
-    pub fn add(&mut self, directory: &Path, lock: &str) -> Result<(), LockProblem> {
+    pub fn add_lock(&mut self, directory: &Path, lock: &str) -> Result<(), LockProblem> {
         let LockedContents { items, dependencies } = locked_contents(lock)?;
         self.dependencies.extend(dependencies.into_iter().map(|one| (directory.to_owned(), one)));
         for LockedFiles { kind, name, clients: shared_by, files } in items {
@@ -147,7 +147,8 @@ impl InstalledItem {
         // others.
         let may_read =
             !CLIENTS.contains(&variant) || self.shared_by.iter().any(|client| client == variant);
-        let is_read = |copy: &&&ClientCopy| may_read && native::reads(client, &copy.slashed);
+        let is_read =
+            |copy: &&&ClientCopy| may_read && native::client_reads_file(client, &copy.slashed);
         own.or_else(|| there.iter().find(is_read)).copied()
     }
 }
@@ -161,7 +162,7 @@ pub fn has_own_copy(id: &ItemId, client: &str, paths: &[&str]) -> bool {
 /// Returns the name under which items are compiled for a client: the programs of one vendor that
 /// share their files share the copies, too.
 fn variant_of(client: &str) -> &str {
-    match BUILTIN.find(client) {
+    match BUILTIN.find_client(client) {
         Some(known) => known.items_of.as_ref().unwrap_or(&known.id),
         None => client,
     }
@@ -183,7 +184,9 @@ fn outputs_of(kind: ItemKind) -> impl Iterator<Item = (&'static str, &'static Te
     let all = usual.chain(clients().filter(|client| !client.is_usual()));
     let outputs = all.filter_map(move |client| Some((client, output(client)?)));
     outputs.flat_map(|(client, output)| {
-        std::iter::once(&output.path).chain(output.home.other()).map(|path| (&*client.id, path))
+        std::iter::once(&output.path)
+            .chain(output.home.other_path())
+            .map(|path| (&*client.id, path))
     })
 }
 
@@ -246,7 +249,7 @@ mod tests {
             lock.push_str("]\n");
         }
         let mut installed = Installed::default();
-        installed.add(Path::new("/p"), &lock).unwrap();
+        installed.add_lock(Path::new("/p"), &lock).unwrap();
         installed
     }
 
@@ -263,7 +266,7 @@ mod tests {
             ("rule", "go", &[".claude/rules/go.md", ".agents/rules/go/more.md"]),
         ]);
         let at = |path: &str| {
-            let piece = installed.at(Path::new(path))?;
+            let piece = installed.find_piece(Path::new(path))?;
             let client = piece.copy.map(|copy| copy.client.clone().into_owned());
             Some((piece.item.kind, piece.item.name.clone(), client))
         };
@@ -319,7 +322,7 @@ mod tests {
         ] {
             assert_eq!(chosen(&both, client).as_deref(), path, "{client:?}");
         }
-        assert!(both.at(Path::new("/p/.agents/agents/x/settings.toml")).is_none());
+        assert!(both.find_piece(Path::new("/p/.agents/agents/x/settings.toml")).is_none());
     }
 
     /// With `layout = "shared"` a client reads the copy of another one, and the lock says so.

@@ -2,7 +2,7 @@
 //! `parse` (text to types), `check` (lint), `resolve` (the items that apply at a moment).
 //!
 //! A dialect collects its files during a walk that the engine makes once for all of them
-//! ([`Dialect::reader`]). It then answers questions from memory ([`DialectGuidance::resolve`]). The types
+//! ([`Dialect::create_reader`]). It then answers questions from memory ([`DialectGuidance::resolve_items`]). The types
 //! that all dialects share are in [`moment`] and [`answer`].
 
 mod agent_format;
@@ -94,8 +94,8 @@ fn is_shipped(below: &str) -> bool {
 }
 
 /// Describes a file that a package ships, by its path below the package's root.
-fn describe(below: &str, source: &Arc<Source>) -> Option<TextDescription> {
-    DIALECTS.iter().find_map(|dialect| dialect.describe(below, source))
+fn describe_file(below: &str, source: &Arc<Source>) -> Option<TextDescription> {
+    DIALECTS.iter().find_map(|dialect| dialect.describe_file(below, source))
 }
 
 /// Returns why a client does not load a rule of its own at once; `None` if it does, and for a file of no client.
@@ -168,7 +168,7 @@ pub trait Dialect: Sync {
     }
 
     /// Describes a file of this format that a package ships; `None` for other files.
-    fn describe(&self, _below: &str, _source: &Arc<Source>) -> Option<TextDescription> {
+    fn describe_file(&self, _below: &str, _source: &Arc<Source>) -> Option<TextDescription> {
         None
     }
 
@@ -187,14 +187,14 @@ pub trait Dialect: Sync {
     }
 
     /// Starts reading the directories on the way to a path; `None` for a dialect that finds its
-    /// files itself ([`Dialect::ask`]).
-    fn reader(&self) -> Option<Box<dyn Reader>> {
+    /// files itself ([`Dialect::read_guidance`]).
+    fn create_reader(&self) -> Option<Box<dyn Reader>> {
         None
     }
 
     /// Starts reading a whole project, directory by directory.
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
-        self.reader()
+        self.create_reader()
     }
 
     /// Starts reading the directories from the mounted one down to a path, for a dialect whose
@@ -204,9 +204,9 @@ pub trait Dialect: Sync {
     }
 
     /// Reads the files needed to answer a question about one path; `None` for a dialect with a
-    /// [`Dialect::reader`].
+    /// [`Dialect::create_reader`].
     /// `top` is the mounted directory if it is held open already.
-    fn ask(
+    fn read_guidance(
         &self,
         _system: &dyn System,
         _moment: &Moment,
@@ -231,7 +231,7 @@ struct LevelCount {
 
 impl LevelCount {
     /// Starts counting the directories between the mounted one and the path.
-    fn to(moment: &Moment) -> LevelCount {
+    fn from_moment(moment: &Moment) -> LevelCount {
         let target = moment.mounted_target();
         LevelCount { seen: 0, levels: target.map_or(0, |target| target.directories().len() + 1) }
     }
@@ -247,7 +247,7 @@ impl LevelCount {
 /// Collects one dialect's files during a walk.
 pub trait Reader {
     /// Looks at one directory. Directories come parents first.
-    fn visit(&mut self, visit: &Visit<'_>);
+    fn visit_directory(&mut self, visit: &Visit<'_>);
 
     /// Looks at one directory in the code of dependencies, whose guidance does not count (ruling X34). The default does nothing.
     fn visit_dependency(&mut self, _visit: &Visit<'_>) {}
@@ -260,12 +260,12 @@ pub trait Reader {
 pub trait DialectGuidance {
     /// Adds to `answer` the items that apply at `moment` and those that do not, each with its
     /// reason. The default adds nothing: a dialect may have no guidance for paths.
-    fn resolve<'s>(&'s self, _moment: &Moment, _answer: &mut Resolution<'s>) {}
+    fn resolve_items<'s>(&'s self, _moment: &Moment, _answer: &mut Resolution<'s>) {}
 
     /// Finds for each item the files of the project that it applies to, at a moment without a
     /// target. Items that the client loads by itself are reported as
     /// [`Candidate::Loaded`].
-    fn reach<'s>(
+    fn collect_reach<'s>(
         &'s self,
         moment: &Moment,
         files: &ProjectFiles,
@@ -291,7 +291,7 @@ pub trait DialectGuidance {
 
     /// Returns the files of other dialects that are installed items of this one, so that an answer
     /// can name them.
-    fn installed(&self) -> Option<&installed::Installed> {
+    fn installed_items(&self) -> Option<&installed::Installed> {
         None
     }
 
@@ -308,7 +308,7 @@ pub trait DialectGuidance {
 
     /// Passes the project's Markdown texts to `tell`, for the link check. Texts of the user's own
     /// directories are left out.
-    fn texts<'s>(&'s self, _tell: &mut dyn FnMut(GuidanceText<'s>)) {}
+    fn visit_texts<'s>(&'s self, _tell: &mut dyn FnMut(GuidanceText<'s>)) {}
 
     /// Passes each of the dialect's files in the project to `tell`, readable or not, for guidance that was read whole. A
     /// path may come several times.
@@ -363,7 +363,7 @@ impl<'t> GuidanceText<'t> {
 
     /// Returns the place in the source of a part of the body. In an entry it is the first place with the same words, or the
     /// first line.
-    pub fn place(&self, start: usize, end: usize) -> Span {
+    pub fn source_span(&self, start: usize, end: usize) -> Span {
         let Some((text, line)) = self.entry else {
             return Span::new(self.body_start + start, self.body_start + end);
         };
@@ -389,7 +389,7 @@ pub struct ProjectFiles {
 impl ProjectFiles {
     /// Returns the files below a directory, relative to it.
     pub fn files_below<'f>(&'f self, directory: &str) -> impl Iterator<Item = &'f str> {
-        below(&self.files, directory)
+        paths_below(&self.files, directory)
     }
 
     /// Returns the range of [`ProjectFiles::files`] that lies below a directory.
@@ -399,11 +399,11 @@ impl ProjectFiles {
 
     /// Returns the directories below a directory, relative to it.
     pub fn directories_below<'f>(&'f self, directory: &str) -> impl Iterator<Item = &'f str> {
-        below(&self.directories, directory)
+        paths_below(&self.directories, directory)
     }
 }
 
-fn below<'f>(paths: &'f [String], directory: &str) -> impl Iterator<Item = &'f str> {
+fn paths_below<'f>(paths: &'f [String], directory: &str) -> impl Iterator<Item = &'f str> {
     let prefix = if directory.is_empty() { 0 } else { directory.len() + 1 };
     paths[range_below(paths, directory)].iter().map(move |path| &path[prefix..])
 }

@@ -71,7 +71,7 @@ pub fn locked_contents(text: &str) -> Result<LockedContents, LockProblem> {
     };
     // Few projects choose packages, and the others pay no more than this.
     let has_chosen = text.contains("[[dependency]]");
-    let dependencies = if has_chosen { chosen(text)? } else { Vec::new() };
+    let dependencies = if has_chosen { parse_dependencies(text)? } else { Vec::new() };
     Ok(LockedContents { items, dependencies })
 }
 
@@ -97,7 +97,7 @@ pub struct DependencyText {
 
 impl DependencyText {
     /// Checks a chosen package. An error is a text to find the line by, and the problem.
-    pub fn check(self) -> Result<LockedDependency, (String, String)> {
+    pub fn into_dependency(self) -> Result<LockedDependency, (String, String)> {
         let DependencyText { ecosystem, name, version, from, sha256, capabilities, files } = self;
         let Some(ecosystem) = Ecosystem::from_name(&ecosystem) else {
             let problem = format!("there is no kind of package `{ecosystem}`");
@@ -113,8 +113,9 @@ impl DependencyText {
     }
 }
 
-fn chosen(text: &str) -> Result<Vec<LockedDependency>, LockProblem> {
-    let chosen = read_lock::<ChosenText>(text)?.dependency.into_iter().map(DependencyText::check);
+fn parse_dependencies(text: &str) -> Result<Vec<LockedDependency>, LockProblem> {
+    let chosen =
+        read_lock::<ChosenText>(text)?.dependency.into_iter().map(DependencyText::into_dependency);
     let chosen: Result<_, _> = chosen.collect();
     chosen.map_err(|(mark, problem): (String, String)| LockProblem::Invalid {
         line: line_with(text, &mark),
@@ -138,10 +139,12 @@ fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
             "version = 1" | "version = 2" if !has_version => has_version = true,
             "[[item]]" => (is_item, kind, name, clients) = (true, None, None, Vec::new()),
             "[[source]]" | "[[shared]]" | "[[dependency]]" => is_item = false,
-            "clients = [" if is_item => listed(&mut lines, |text| clients.push(text.to_owned()))?,
+            "clients = [" if is_item => {
+                parse_list(&mut lines, |text| clients.push(text.to_owned()))?;
+            }
             "files = [" if is_item => {
                 let mut files = Vec::new();
-                listed(&mut lines, |text| files.push(path_of(text).to_owned()))?;
+                parse_list(&mut lines, |text| files.push(path_of(text).to_owned()))?;
                 let clients = std::mem::take(&mut clients);
                 items.push(LockedFiles { kind: kind?, name: name.take()?, clients, files });
             }
@@ -149,10 +152,10 @@ fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
             _ => {
                 let (key, value) = line.split_once(" = ")?;
                 if value == "[" {
-                    listed(&mut lines, |_| {})?;
+                    parse_list(&mut lines, |_| {})?;
                     continue;
                 }
-                let value = plain(value)?;
+                let value = parse_plain_string(value)?;
                 match key {
                     "kind" if is_item => kind = Some(ItemKind::from_name(value)?),
                     "name" if is_item => name = Some(value.to_owned()),
@@ -166,13 +169,13 @@ fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
 }
 
 /// Reads a list with one string or table per line, up to its closing bracket.
-fn listed<'t>(lines: &mut Lines<'t>, mut take: impl FnMut(&'t str)) -> Option<()> {
+fn parse_list<'t>(lines: &mut Lines<'t>, mut take: impl FnMut(&'t str)) -> Option<()> {
     for line in lines.by_ref() {
         if line == "]" {
             return Some(());
         }
         let value = line.strip_prefix("  ")?.strip_suffix(',')?;
-        match plain(value) {
+        match parse_plain_string(value) {
             Some(text) => take(text),
             // Tables occur only in lists that this reader skips.
             None if value.starts_with("{ ") && !value.contains("\"\"\"") => {}
@@ -183,7 +186,7 @@ fn listed<'t>(lines: &mut Lines<'t>, mut take: impl FnMut(&'t str)) -> Option<()
 }
 
 /// Returns a quoted string without escapes.
-fn plain(value: &str) -> Option<&str> {
+fn parse_plain_string(value: &str) -> Option<&str> {
     let text = value.strip_prefix('"')?.strip_suffix('"')?;
     (!text.contains(['"', '\\'])).then_some(text)
 }

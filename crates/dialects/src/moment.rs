@@ -77,8 +77,8 @@ pub struct Mounted {
 
 impl Moment {
     /// Asks about a path, which starts at `base` if it is relative.
-    pub fn about(system: &dyn System, root: Root, base: &Path, path: &Path) -> Moment {
-        let located = root.locate(system, base, path);
+    pub fn from_path(system: &dyn System, root: Root, base: &Path, path: &Path) -> Moment {
+        let located = root.locate_target(system, base, path);
         let is_outside = located.is_none();
         let as_typed = || Target::from_slashed(&path.to_string_lossy(), TargetKind::File);
         let target = Some(located.unwrap_or_else(as_typed));
@@ -91,10 +91,10 @@ impl Moment {
         self.mounted = (self.root.path() != path).then(|| {
             let (root, target) = match Root::open(system, &path) {
                 Ok(mounted) => {
-                    let target = mounted.locate(system, self.root.path(), &self.path);
+                    let target = mounted.locate_target(system, self.root.path(), &self.path);
                     (mounted, target)
                 }
-                Err(_) => (self.root.clone(), self.located().cloned()),
+                Err(_) => (self.root.clone(), self.located_target().cloned()),
             };
             Mounted { path, root, target }
         });
@@ -103,7 +103,7 @@ impl Moment {
 
     /// Returns the file or directory below the root; `None` when none is asked about, or one that
     /// lies outside.
-    pub fn located(&self) -> Option<&Target> {
+    pub fn located_target(&self) -> Option<&Target> {
         self.target.as_ref().filter(|_| !self.is_outside)
     }
 
@@ -116,13 +116,13 @@ impl Moment {
     pub fn mounted_target(&self) -> Option<&Target> {
         match &self.mounted {
             Some(mounted) => mounted.target.as_ref(),
-            None => self.located(),
+            None => self.located_target(),
         }
     }
 
     /// Returns the directory of dependencies that the path lies in: `/p/node_modules` for
     /// `/p/node_modules/x/a.js`. A mounted directory does not count as a dependency.
-    pub fn dependency(&self) -> Option<PathBuf> {
+    pub fn dependency_directory(&self) -> Option<PathBuf> {
         let target = self.mounted_target().filter(|_| self.strangers == Strangers::LeftOut)?;
         let base = self.mounted.as_ref().map_or(self.root.path(), |mounted| mounted.root.path());
         let names = target.directories();
@@ -132,22 +132,23 @@ impl Moment {
 
     /// Returns the path below the root for people and reasons; empty for the root and for the whole
     /// project.
-    pub fn slashed(&self) -> &str {
+    pub fn slashed_path(&self) -> &str {
         self.target.as_ref().map(Target::slashed).unwrap_or_default()
     }
 
     /// Returns whether the client now loads files that no other action, or no shell command, brings: a later call must
     /// not repeat them.
     pub fn loads_with_tool(&self) -> bool {
-        let client = self.client.as_deref().and_then(|name| BUILTIN.find(name));
+        let client = self.client.as_deref().and_then(|name| BUILTIN.find_client(name));
         client.is_some_and(|client| {
             let mut others = client.reads.iter().filter_map(|read| read.attaches);
-            self.attaches(client.loading.attaches) || others.any(|attaches| self.attaches(attaches))
+            self.attaches_files(client.loading.attaches)
+                || others.any(|attaches| self.attaches_files(attaches))
         })
     }
 
     /// Returns whether a client that attaches files in this way does it now; without an action, some action may.
-    pub(crate) fn attaches(&self, attaches: Attaches) -> bool {
+    pub(crate) fn attaches_files(&self, attaches: Attaches) -> bool {
         let reads = || self.action.is_none_or(|action| action == Action::Read);
         match (attaches, self.tool) {
             (_, MomentTool::Shell) | (Attaches::WithOwnRead, MomentTool::ShellRead) => false,
@@ -162,7 +163,7 @@ impl Moment {
     /// before an edit would come after it. The read of the file is the last moment before the edit;
     /// for a new file it is the read of a similar one (ruling K1); for every file it is the start of
     /// the conversation. Without a client the set is empty.
-    pub fn ahead(&self) -> Actions {
+    pub fn actions_ahead(&self) -> Actions {
         self.ahead_at(self.target.as_ref().map(Target::kind))
     }
 

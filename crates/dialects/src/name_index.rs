@@ -31,7 +31,7 @@ impl<'f> NameIndex<'f> {
         for glob in globs {
             for name in glob.literal_names() {
                 let next = names.len();
-                names.entry(folded(name).into_owned()).or_insert(next);
+                names.entry(fold_case(name).into_owned()).or_insert(next);
             }
         }
         let ranges = vec![Vec::new(); names.len()];
@@ -49,15 +49,17 @@ impl<'f> NameIndex<'f> {
         for (file, path) in files.iter().enumerate() {
             let names = path.split('/');
             let same = names.clone().zip(&open).take_while(|(name, (old, ..))| name == old).count();
-            close(&mut self.ranges, &mut open, same, file);
+            close_ranges(&mut self.ranges, &mut open, same, file);
             open.extend(
-                names.skip(same).map(|name| (name, self.names.get(&*folded(name)).copied(), file)),
+                names
+                    .skip(same)
+                    .map(|name| (name, self.names.get(&*fold_case(name)).copied(), file)),
             );
         }
-        close(&mut self.ranges, &mut open, 0, files.len());
+        close_ranges(&mut self.ranges, &mut open, 0, files.len());
     }
 
-    pub(crate) fn below(&self, directory: &str) -> FilesBelow<'_> {
+    pub(crate) fn files_below(&self, directory: &str) -> FilesBelow<'_> {
         FilesBelow {
             index: self,
             range: self.project.places_below(directory),
@@ -67,14 +69,14 @@ impl<'f> NameIndex<'f> {
 
     /// Returns the ranges of the name in the pattern that fewest files have; `None` for a pattern without names.
     fn ranges_of(&self, glob: &Glob) -> Option<&[Range<usize>]> {
-        let numbers = glob.literal_names().filter_map(|name| self.names.get(&*folded(name)));
+        let numbers = glob.literal_names().filter_map(|name| self.names.get(&*fold_case(name)));
         let ranges = numbers.map(|&number| self.ranges[number].as_slice());
         ranges.min_by_key(|ranges| ranges.iter().map(ExactSizeIterator::len).sum::<usize>())
     }
 }
 
 /// Ends the ranges of all names on a path after the first ones.
-fn close(
+fn close_ranges(
     ranges: &mut [Vec<Range<usize>>],
     open: &mut Vec<(&str, Option<usize>, usize)>,
     kept: usize,
@@ -103,14 +105,14 @@ impl<'i> FilesBelow<'i> {
     }
 
     /// Returns all files with their places.
-    pub(crate) fn all(&self) -> Box<dyn Iterator<Item = (usize, &'i str)> + 'i> {
+    pub(crate) fn list_files(&self) -> Box<dyn Iterator<Item = (usize, &'i str)> + 'i> {
         let (files, start) = (&self.index.project.files, self.start);
         Box::new(self.range().map(move |place| (place, &files[place][start..])))
     }
 
     /// Returns the files that a pattern may match, with their places: all that it does, and others. A file may come
     /// twice.
-    pub(crate) fn likely(
+    pub(crate) fn likely_matches(
         &self,
         glob: &Glob,
         case: PathCase,
@@ -154,7 +156,7 @@ pub(crate) enum PathCase {
 }
 
 /// Returns a text without differences of case.
-pub(crate) fn folded(text: &str) -> Cow<'_, str> {
+pub(crate) fn fold_case(text: &str) -> Cow<'_, str> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
     if is_plain { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) }
 }
@@ -201,7 +203,7 @@ mod tests {
         let globs: Vec<Glob> = patterns.iter().map(|pattern| Glob::new(pattern).unwrap()).collect();
         let index = NameIndex::new(&project, globs.iter());
         for directory in ["", "api", "web"] {
-            let below = index.below(directory);
+            let below = index.files_below(directory);
             for glob in &globs {
                 for case in [PathCase::Kept, PathCase::Folded] {
                     let seen = |path: &str| match case {
@@ -209,7 +211,7 @@ mod tests {
                         PathCase::Folded => path.to_lowercase(),
                     };
                     let found = |path: &str| glob.matches(&seen(path));
-                    let likely = below.likely(glob, case).filter(|(_, path)| found(path));
+                    let likely = below.likely_matches(glob, case).filter(|(_, path)| found(path));
                     let mut likely: Vec<&str> = likely.map(|(_, path)| path).collect();
                     likely.sort_unstable();
                     likely.dedup();
@@ -227,8 +229,11 @@ mod tests {
         let project = ProjectFiles { files, directories: Vec::new() };
         let glob = Glob::new("**/src/api/**").unwrap();
         let index = NameIndex::new(&project, [&glob].into_iter());
-        let likely: Vec<usize> =
-            index.below("").likely(&glob, PathCase::Folded).map(|(place, _)| place).collect();
+        let likely: Vec<usize> = index
+            .files_below("")
+            .likely_matches(&glob, PathCase::Folded)
+            .map(|(place, _)| place)
+            .collect();
         // `api` and `src` are both on four paths; `web/src` is one for `src`.
         assert_eq!(likely.len(), 4, "{likely:?}");
     }

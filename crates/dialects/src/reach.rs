@@ -2,7 +2,7 @@
 //!
 //! A [`Resolution`] lists the items for one path; this module lists the paths for each item. The
 //! default asks a dialect about every file in turn. A dialect that can match its patterns against
-//! all files at once overrides [`crate::DialectGuidance::reach`].
+//! all files at once overrides [`crate::DialectGuidance::collect_reach`].
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -36,7 +36,9 @@ pub enum Candidate<'s> {
 
 impl<'s> Candidate<'s> {
     /// Returns dialect, kind and name for renaming, and the item's file.
-    pub fn called(&mut self) -> (&mut &'static str, &mut &'static str, &mut Name<'s>, &'s Path) {
+    pub fn identity_mut(
+        &mut self,
+    ) -> (&mut &'static str, &mut &'static str, &mut Name<'s>, &'s Path) {
         match self {
             Candidate::Item(Item { dialect, kind, name, path, .. })
             | Candidate::Loaded(LeftOut { dialect, kind, name, path, .. }) => {
@@ -63,7 +65,7 @@ impl FileSet {
 
     /// Returns an empty set for the same project.
     #[must_use]
-    pub fn like(other: &FileSet) -> FileSet {
+    pub fn empty_like(other: &FileSet) -> FileSet {
         FileSet { words: vec![0; other.words.len()].into() }
     }
 
@@ -92,17 +94,17 @@ impl FileSet {
     }
 
     /// Adds all files of another set.
-    pub fn add(&mut self, other: &FileSet) {
+    pub fn union_with(&mut self, other: &FileSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
     }
 
     /// Removes all files that another set does not have.
-    pub fn keep(&mut self, other: &FileSet) {
+    pub fn intersect_with(&mut self, other: &FileSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
     }
 
     /// Removes all files of another set.
-    pub fn subtract(&mut self, other: &FileSet) {
+    pub fn difference_with(&mut self, other: &FileSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
     }
 
@@ -151,7 +153,7 @@ pub struct MatchRecord {
 
 impl MatchRecord {
     /// Records whether the next pattern matches the file.
-    pub fn note(&mut self, covers: bool) {
+    pub fn record_match(&mut self, covers: bool) {
         if self.used.is_multiple_of(WORD) {
             self.words.push(0);
         }
@@ -208,14 +210,14 @@ pub(crate) fn by_asking<'s>(
             continue;
         }
         moment.target = Some(target.clone());
-        guidance.resolve(&moment, &mut answer);
+        guidance.resolve_items(&moment, &mut answer);
         let items = answer.items.drain(..).map(|applied| Candidate::Item(applied.item));
         let left_out = answer.left_out.drain(..);
         let is_loaded = |out: &LeftOut<'_>| matches!(out.reason, Reason::LoadedByClient { .. });
         let loaded = left_out.filter(is_loaded).map(Candidate::Loaded);
         let mut places = Vec::new();
         for candidate in items.chain(loaded) {
-            let place = *known.entry(address(&candidate)).or_insert(reached.len());
+            let place = *known.entry(candidate_address(&candidate)).or_insert(reached.len());
             if place == reached.len() {
                 let none = FileSet::new(files.files.len());
                 reached.push(ItemReach { candidate, files: none, has_directory: false });
@@ -230,7 +232,7 @@ pub(crate) fn by_asking<'s>(
 }
 
 /// Returns the address of the path in memory, the line, the index in a list and the state.
-fn address(candidate: &Candidate<'_>) -> (usize, usize, usize, Option<State>) {
+fn candidate_address(candidate: &Candidate<'_>) -> (usize, usize, usize, Option<State>) {
     let (path, line, name, state) = match candidate {
         Candidate::Item(item) => (item.path, item.line, item.name, Some(item.state)),
         Candidate::Loaded(left_out) => (left_out.path, left_out.line, left_out.name, None),
@@ -255,9 +257,9 @@ mod tests {
         assert_eq!(set.iter().collect::<Vec<_>>(), (60..70).chain([129]).collect::<Vec<_>>());
         let mut other = FileSet::new(130);
         other.insert_all(0..65);
-        set.subtract(&other);
+        set.difference_with(&other);
         assert_eq!(set.iter().next(), Some(65));
-        other.add(&set);
+        other.union_with(&set);
         assert_eq!(other.count(), 71);
         assert!(FileSet::new(0).is_empty() && FileSet::new(0).iter().next().is_none());
     }

@@ -17,7 +17,7 @@ pub(crate) enum PatternRepair {
 
 impl PatternRepair {
     /// Returns the advice in words; `exclude` names the field for exclusions.
-    pub(crate) fn help(&self, exclude: &str) -> String {
+    pub(crate) fn render_help(&self, exclude: &str) -> String {
         match self {
             PatternRepair::Pattern(pattern) => format!("did you mean `{pattern}`?"),
             PatternRepair::Several(patterns) => {
@@ -38,38 +38,40 @@ pub(crate) struct Paths<'p> {
 }
 
 impl Paths<'_> {
-    fn has(self, pattern: &str) -> bool {
+    fn has_match(self, pattern: &str) -> bool {
         Glob::new(pattern).is_ok_and(|glob| self.files.iter().any(|file| glob.matches(file)))
     }
 
     /// Finds the repair of a pattern that matches nothing.
-    pub(crate) fn repair(self, pattern: &str) -> Option<PatternRepair> {
+    pub(crate) fn find_repair(self, pattern: &str) -> Option<PatternRepair> {
         if let Some(rest) = pattern.strip_prefix('!') {
-            let excluded = self.corrected(rest).unwrap_or_else(|| rest.to_owned());
-            return (!rest.is_empty() && self.has(&excluded))
+            let excluded = self.correct_pattern(rest).unwrap_or_else(|| rest.to_owned());
+            return (!rest.is_empty() && self.has_match(&excluded))
                 .then_some(PatternRepair::Exclude(excluded));
         }
         if pattern.contains(',') && !pattern.contains('{') {
             let parts = pattern.split(',').map(str::trim).filter(|part| !part.is_empty());
             let parts: Vec<String> = parts.map(str::to_owned).collect();
-            if parts.len() > 1 && parts.iter().any(|part| self.has(part)) {
+            if parts.len() > 1 && parts.iter().any(|part| self.has_match(part)) {
                 return Some(PatternRepair::Several(parts));
             }
         }
-        self.corrected(pattern).filter(|corrected| corrected != pattern).map(PatternRepair::Pattern)
+        self.correct_pattern(pattern)
+            .filter(|corrected| corrected != pattern)
+            .map(PatternRepair::Pattern)
     }
 
     /// Applies one correction after the other until the pattern matches.
-    fn corrected(self, pattern: &str) -> Option<String> {
+    fn correct_pattern(self, pattern: &str) -> Option<String> {
         let mut text = pattern.trim().to_owned();
         let mut tried = None;
-        for correct in [forward_slashes, relative, spread_stars] {
+        for correct in [forward_slashes, remove_leading_slash, spread_stars] {
             text = correct(&text);
             // Most patterns have no such slip, and each look goes over all files.
             if tried.as_ref() == Some(&text) {
                 continue;
             }
-            if self.has(&text) {
+            if self.has_match(&text) {
                 return Some(text);
             }
             tried = Some(text.clone());
@@ -78,8 +80,8 @@ impl Paths<'_> {
         if self.directories.contains(&directory) {
             return Some(format!("{directory}/**"));
         }
-        let spelled = self.spelled(&text)?;
-        if self.has(&spelled) {
+        let spelled = self.respell_names(&text)?;
+        if self.has_match(&spelled) {
             return Some(spelled);
         }
         let directory = spelled.trim_end_matches('/');
@@ -87,7 +89,7 @@ impl Paths<'_> {
     }
 
     /// Respells the names before the first wildcard as they are on disk.
-    fn spelled(self, pattern: &str) -> Option<String> {
+    fn respell_names(self, pattern: &str) -> Option<String> {
         let names: Vec<&str> = pattern.split('/').collect();
         let plain = names.iter().take_while(|name| !name.contains(['*', '?', '[', '{'])).count();
         let wanted = names[..plain].join("/");
@@ -109,7 +111,7 @@ fn forward_slashes(pattern: &str) -> String {
 }
 
 /// Removes the first slash of `/src/**`: patterns are relative to a directory of the project.
-fn relative(pattern: &str) -> String {
+fn remove_leading_slash(pattern: &str) -> String {
     pattern.trim_start_matches('/').to_owned()
 }
 
@@ -152,7 +154,7 @@ mod tests {
             ("!lib/**", None),
             ("**/*.rs", None),
         ] {
-            assert_eq!(paths.repair(written), repaired, "{written}");
+            assert_eq!(paths.find_repair(written), repaired, "{written}");
         }
     }
 }

@@ -49,9 +49,9 @@ impl Audit {
         ignored: Ignored,
     ) -> Audit {
         let first = if file.is_some() { Choice::All } else { Choice::Guidance };
-        let audit = read(system, root, directory, file, ignored, first);
+        let audit = read_audit(system, root, directory, file, ignored, first);
         if audit.items.is_empty() && first == Choice::Guidance {
-            return read(system, root, directory, file, ignored, Choice::All);
+            return read_audit(system, root, directory, file, ignored, Choice::All);
         }
         audit
     }
@@ -70,7 +70,7 @@ impl Audit {
 
     /// Returns the findings as diagnostics, after those about the directory.
     pub fn all_diagnostics(&self) -> Vec<Diagnostic> {
-        let findings = self.findings().map(CapabilityFinding::diagnostic);
+        let findings = self.findings().map(CapabilityFinding::to_diagnostic);
         self.diagnostics.iter().cloned().chain(findings).collect()
     }
 }
@@ -82,7 +82,7 @@ enum Choice {
     All,
 }
 
-fn read(
+fn read_audit(
     system: &dyn System,
     root: &Root,
     directory: &Target,
@@ -91,15 +91,15 @@ fn read(
     choice: Choice,
 ) -> Audit {
     let mut collector = Collector { choice, file, items: BTreeMap::new(), files: 0 };
-    let mut visitor = |visit: &Visit<'_>| collector.visit(visit);
+    let mut visitor = |visit: &Visit<'_>| collector.visit_directory(visit);
     let gaps = if file.is_some() {
-        walk::along(system, root, directory, &mut |visit| {
+        walk::walk_along(system, root, directory, &mut |visit| {
             if visit.slashed() == directory.slashed() {
                 visitor(visit);
             }
         })
     } else {
-        walk::whole(system, root, directory, ignored, &mut visitor)
+        walk::walk_whole(system, root, directory, ignored, &mut visitor)
     };
     let Collector { items, files, .. } = collector;
     let items = items.into_iter().map(|(path, (kind, inventory))| {
@@ -119,10 +119,10 @@ struct Collector<'c> {
 }
 
 impl Collector<'_> {
-    fn visit(&mut self, visit: &Visit<'_>) {
+    fn visit_directory(&mut self, visit: &Visit<'_>) {
         let slashed = visit.slashed();
         if let Some(name) = self.file {
-            return self.read(visit, name, slashed);
+            return self.read_file(visit, name, slashed);
         }
         let Some(entries) = visit.entries() else { return };
         let is_file = |kind: FileKind| kind == FileKind::File;
@@ -135,11 +135,11 @@ impl Collector<'_> {
         if let Some(kind) = entrypoint
             && self.item_above(slashed).is_none()
         {
-            let inventory = Inventory::of(kind.as_str());
+            let inventory = Inventory::new(kind.as_str());
             self.items.insert(slashed.to_owned(), (kind.as_str(), inventory));
         }
         for name in files {
-            self.read(visit, name, slashed);
+            self.read_file(visit, name, slashed);
         }
     }
 
@@ -154,7 +154,7 @@ impl Collector<'_> {
         above.into_iter().find(is_directory).map(str::to_owned)
     }
 
-    fn read(&mut self, visit: &Visit<'_>, name: &str, directory: &str) {
+    fn read_file(&mut self, visit: &Visit<'_>, name: &str, directory: &str) {
         let path =
             if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
         let item = self.item_above(directory);
@@ -169,16 +169,16 @@ impl Collector<'_> {
         let key = item.unwrap_or_else(|| path.clone());
         let (_, inventory) = self.items.entry(key).or_insert_with(|| {
             let kind = kind_of(&path);
-            (kind, Inventory::of(kind))
+            (kind, Inventory::new(kind))
         });
         let place = visit.path_of(name);
         match visit.handle().read_file(name.as_ref(), limits::SUPPORT_FILE_BYTES) {
             Ok(content) => {
                 self.files += 1;
-                inventory.read(&below, &place, content.bytes, content.permission);
+                inventory.scan_file(&below, &place, content.bytes, content.permission);
             }
             Err(ReadError::Missing) => {}
-            Err(error) => inventory.unread(&below, &place, &error.to_string()),
+            Err(error) => inventory.add_unreadable(&below, &place, &error.to_string()),
         }
     }
 }

@@ -9,7 +9,7 @@ use brief_dialects::{Item, Reason, Resolution, State};
 pub type Count<'c> = &'c dyn Fn(&str) -> usize;
 
 /// Returns what delivering an item costs.
-pub fn cost(item: &Item<'_>, count: Count<'_>) -> usize {
+pub fn item_cost(item: &Item<'_>, count: Count<'_>) -> usize {
     match item.state {
         State::Active => count(item.content),
         State::Listed => count(&item.name.to_string()) + count(item.description),
@@ -18,8 +18,9 @@ pub fn cost(item: &Item<'_>, count: Count<'_>) -> usize {
 }
 
 /// Cuts an answer down to `budget` tokens.
-pub fn fit(answer: &mut Resolution<'_>, budget: usize, count: Count<'_>) {
-    let costs: Vec<usize> = answer.items.iter().map(|applied| cost(&applied.item, count)).collect();
+pub fn cut_to_budget(answer: &mut Resolution<'_>, budget: usize, count: Count<'_>) {
+    let costs: Vec<usize> =
+        answer.items.iter().map(|applied| item_cost(&applied.item, count)).collect();
     let mut total: usize = costs.iter().sum();
     if total <= budget {
         return;

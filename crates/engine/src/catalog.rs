@@ -50,7 +50,7 @@ pub struct CatalogScope<'t> {
 impl CatalogScope<'_> {
     /// Returns whether guidance in a directory counts, whose path below the root has `/` between names. That of
     /// `vendor` itself does, because the project has written it.
-    fn reads(&self, slashed: &str) -> bool {
+    fn reads_directory(&self, slashed: &str) -> bool {
         let depth = self.start.directories().len();
         let below = slashed.splitn(depth + 1, '/').nth(depth).unwrap_or_default();
         self.strangers == Strangers::Counted || !is_in_dependency(below)
@@ -58,7 +58,7 @@ impl CatalogScope<'_> {
 }
 
 /// Returns the dialects to read, each with its place in the order.
-fn chosen(dialects: &Dialects) -> impl Iterator<Item = (usize, &'static dyn Dialect)> {
+fn chosen_dialects(dialects: &Dialects) -> impl Iterator<Item = (usize, &'static dyn Dialect)> {
     DIALECTS.iter().copied().enumerate().filter(move |(_, dialect)| match dialects {
         Dialects::All => true,
         Dialects::Only(names) => {
@@ -77,7 +77,7 @@ fn chosen(dialects: &Dialects) -> impl Iterator<Item = (usize, &'static dyn Dial
 }
 
 /// Returns the names to keep, when more is read.
-fn kept(dialects: &Dialects) -> Option<Vec<&'static str>> {
+fn names_to_keep(dialects: &Dialects) -> Option<Vec<&'static str>> {
     let Dialects::Only(names) = dialects else { return None };
     let is_wider = |name: &&str| lock_role(name) != LockRole::None;
     names.iter().any(is_wider).then(|| names.clone())
@@ -85,10 +85,10 @@ fn kept(dialects: &Dialects) -> Option<Vec<&'static str>> {
 
 impl Catalog {
     /// Reads what the dialects need to answer a question about one path.
-    pub fn about(system: &dyn System, moment: &Moment) -> Catalog {
+    pub fn read_for_moment(system: &dyn System, moment: &Moment) -> Catalog {
         let Moment { root, dialects, .. } = moment;
-        let mut of_root = readers(dialects, Dialect::reader);
-        let mut of_mounted = readers(dialects, |dialect| dialect.mounted_reader(moment));
+        let mut of_root = create_readers(dialects, Dialect::create_reader);
+        let mut of_mounted = create_readers(dialects, |dialect| dialect.mounted_reader(moment));
         let is_deep = !of_mounted.is_empty()
             && moment
                 .mounted_target()
@@ -98,18 +98,18 @@ impl Catalog {
         let (mounted, target) = match &moment.mounted {
             None => {
                 of_mounted.append(&mut of_root);
-                (root, moment.located())
+                (root, moment.located_target())
             }
             Some(Mounted { root: mounted, target, .. }) => {
                 if !of_root.is_empty() {
                     let top = system.open_dir(root.path());
-                    gaps = along(system, root, &top, moment.located(), &mut of_root);
+                    gaps = walk_along(system, root, &top, moment.located_target(), &mut of_root);
                 }
                 (mounted, target.as_ref())
             }
         };
         let top = system.open_dir(mounted.path());
-        let more = along(system, mounted, &top, target, &mut of_mounted);
+        let more = walk_along(system, mounted, &top, target, &mut of_mounted);
         if gaps.is_empty() {
             gaps = more;
         }
@@ -119,12 +119,12 @@ impl Catalog {
             let reason = GapReason::TooDeep { limit: limits::MOUNTED_LEVELS };
             gaps.push(Gap { path: moment.mounted_path().to_owned(), reason });
         }
-        let mut guidance = finished(of_root);
-        guidance.append(&mut finished(of_mounted));
-        guidance.extend(chosen(dialects).filter_map(|(rank, dialect)| {
-            Some((rank, dialect.ask(system, moment, top.as_deref())?))
+        let mut guidance = finish_readers(of_root);
+        guidance.append(&mut finish_readers(of_mounted));
+        guidance.extend(chosen_dialects(dialects).filter_map(|(rank, dialect)| {
+            Some((rank, dialect.read_guidance(system, moment, top.as_deref())?))
         }));
-        guidance.extend(packages(system, root, moment, &guidance));
+        guidance.extend(read_packages(system, root, moment, &guidance));
         // In the order of the dialects, however each of them reads.
         guidance.sort_by_key(|(rank, _)| *rank);
         let mut catalog = Catalog::new(guidance, &gaps, None, dialects);
@@ -135,25 +135,25 @@ impl Catalog {
     }
 
     /// Reads the whole project, or the part of it that `scope` names.
-    pub fn whole(system: &dyn System, root: &Root, scope: CatalogScope<'_>) -> Catalog {
-        let mut readers = readers(&scope.dialects, Dialect::whole_reader);
+    pub fn read_project(system: &dyn System, root: &Root, scope: CatalogScope<'_>) -> Catalog {
+        let mut readers = create_readers(&scope.dialects, Dialect::whole_reader);
         let mut files = ProjectFiles::default();
-        let gaps = walk::whole(system, root, scope.start, scope.ignored, &mut |visit| {
-            let is_read = scope.reads(visit.slashed());
+        let gaps = walk::walk_whole(system, root, scope.start, scope.ignored, &mut |visit| {
+            let is_read = scope.reads_directory(visit.slashed());
             for (_, reader) in &mut readers {
                 if is_read {
-                    reader.visit(visit);
+                    reader.visit_directory(visit);
                 } else {
                     reader.visit_dependency(visit);
                 }
             }
-            remember(&mut files, visit);
+            add_project_files(&mut files, visit);
         });
         files.files.sort_unstable();
         files.directories.sort_unstable();
-        let mut guidance = finished(readers);
+        let mut guidance = finish_readers(readers);
         let moment = Moment { dialects: scope.dialects, ..Moment::default() };
-        guidance.extend(packages(system, root, &moment, &guidance));
+        guidance.extend(read_packages(system, root, &moment, &guidance));
         Catalog::new(guidance, &gaps, Some(files), &moment.dialects)
     }
 
@@ -161,7 +161,7 @@ impl Catalog {
     pub(crate) fn add_packages(&mut self, system: &dyn System, moment: &Moment) {
         // The packages that locks record are read again with the others.
         self.guidance.retain(|(rank, _)| DIALECTS[*rank].lock_role() != LockRole::Packages);
-        self.guidance.extend(packages(system, &moment.root, moment, &self.guidance));
+        self.guidance.extend(read_packages(system, &moment.root, moment, &self.guidance));
     }
 
     fn new(
@@ -171,43 +171,43 @@ impl Catalog {
         dialects: &Dialects,
     ) -> Catalog {
         let gaps = gaps.iter().map(gap_diagnostic).collect();
-        Catalog { guidance, gaps, files, only: kept(dialects) }
+        Catalog { guidance, gaps, files, only: names_to_keep(dialects) }
     }
 
     /// Returns the guidance of all dialects that were read.
-    fn all(&self) -> impl Iterator<Item = &dyn DialectGuidance> {
+    fn all_guidance(&self) -> impl Iterator<Item = &dyn DialectGuidance> {
         self.guidance.iter().map(|(_, guidance)| guidance.as_ref())
     }
 
     /// Answers a question from what was read: general first, the same text once, and nothing that
     /// the client loads by itself.
-    pub fn resolve<'c>(&'c self, moment: &'c Moment) -> Resolution<'c> {
-        let mut answer = self.candidates(moment);
+    pub fn resolve_moment<'c>(&'c self, moment: &'c Moment) -> Resolution<'c> {
+        let mut answer = self.collect_candidates(moment);
         if !moment.keep_repetitions {
-            repetition::remove(&mut answer, moment.client.as_deref());
+            repetition::remove_repetitions(&mut answer, moment.client.as_deref());
         }
         answer
     }
 
     /// Returns whether a client may load something by itself for some files only.
     pub(crate) fn loads_by_file(&self, client: &str) -> bool {
-        self.all().any(|guidance| guidance.loads_by_file(client))
+        self.all_guidance().any(|guidance| guidance.loads_by_file(client))
     }
 
-    /// Returns the candidates that [`Catalog::resolve`] chooses from, repetitions included.
-    pub fn candidates(&self, moment: &Moment) -> Resolution<'_> {
-        let installed = self.installed();
-        let mut answer = order::merge(self.all().map(|guidance| {
+    /// Returns the candidates that [`Catalog::resolve_moment`] chooses from, repetitions included.
+    pub fn collect_candidates(&self, moment: &Moment) -> Resolution<'_> {
+        let installed = self.installed_items();
+        let mut answer = order::merge_answers(self.all_guidance().map(|guidance| {
             // Where a copy of an installed item is left out, the other copies follow it.
             let skip_left_out = moment.skip_left_out && installed.is_empty();
             let mut answer = Resolution { skip_left_out, ..Resolution::default() };
-            guidance.resolve(moment, &mut answer);
+            guidance.resolve_items(moment, &mut answer);
             answer
         }));
         if !installed.is_empty() {
-            installed::rename(installed, &mut answer, moment);
+            installed::rename_installed(installed, &mut answer, moment);
         }
-        if let Some(directory) = moment.dependency() {
+        if let Some(directory) = moment.dependency_directory() {
             strangers::leave_out(&mut answer, &directory);
         }
         if moment.skip_left_out {
@@ -223,7 +223,7 @@ impl Catalog {
 
     /// Notes what tells a file from the others in its directory, for a catalog of a whole project.
     pub(crate) fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
-        self.all().for_each(|guidance| guidance.record_matches(file, record));
+        self.all_guidance().for_each(|guidance| guidance.record_matches(file, record));
     }
 
     /// Returns whether the directory that was read is no project, so that nothing below it was read.
@@ -231,32 +231,32 @@ impl Catalog {
         self.gaps.iter().any(|gap| gap.rule == rules::project::NO_PROJECT)
     }
 
-    fn installed(&self) -> Vec<&Installed> {
-        let installed = self.all().filter_map(DialectGuidance::installed);
+    fn installed_items(&self) -> Vec<&Installed> {
+        let installed = self.all_guidance().filter_map(DialectGuidance::installed_items);
         installed.filter(|installed| !installed.is_empty()).collect()
     }
 
-    /// Returns every path of the project, for a catalog that was read with [`Catalog::whole`].
+    /// Returns every path of the project, for a catalog that was read with [`Catalog::read_project`].
     pub fn files(&self) -> Option<&ProjectFiles> {
         self.files.as_ref()
     }
 
     /// Tells of each item which files of the project it is for, for a catalog that was read with
-    /// [`Catalog::whole`]. Repetitions are told, too.
-    pub fn reach<'c>(&'c self, moment: &Moment, tell: &mut dyn FnMut(ItemReach<'c>)) {
+    /// [`Catalog::read_project`]. Repetitions are told, too.
+    pub fn collect_reach<'c>(&'c self, moment: &Moment, tell: &mut dyn FnMut(ItemReach<'c>)) {
         let Some(files) = &self.files else { return };
-        let variants = self.variants(moment);
-        for guidance in self.all() {
-            guidance.reach(moment, files, &mut |mut reached| {
+        let variants = self.choose_variants(moment);
+        for guidance in self.all_guidance() {
+            guidance.collect_reach(moment, files, &mut |mut reached| {
                 let is_loaded = matches!(reached.candidate, Candidate::Loaded(_));
-                let (dialect, kind, name, path) = reached.candidate.called();
-                if let Some((label, other)) = variants.label(dialect, path) {
+                let (dialect, kind, name, path) = reached.candidate.identity_mut();
+                if let Some((label, other)) = variants.find_label(dialect, path) {
                     if other.is_some() && !is_loaded {
                         return;
                     }
                     (*dialect, *kind, *name) = label;
                 }
-                if self.asks(dialect) {
+                if self.is_requested(dialect) {
                     tell(reached);
                 }
             });
@@ -264,38 +264,40 @@ impl Catalog {
     }
 
     /// Returns which copy of each installed item counts, over the whole project.
-    fn variants(&self, moment: &Moment) -> Variants<'_> {
-        let installed = self.installed();
+    fn choose_variants(&self, moment: &Moment) -> Variants<'_> {
+        let installed = self.installed_items();
         let mut listed = Resolution::default();
         if !installed.is_empty() {
             let everything = Moment { target: None, ..moment.clone() };
-            self.all().for_each(|guidance| guidance.resolve(&everything, &mut listed));
+            self.all_guidance()
+                .for_each(|guidance| guidance.resolve_items(&everything, &mut listed));
         }
-        Variants::choose(installed, &listed, moment.client.as_deref())
+        Variants::choose_copies(installed, &listed, moment.client.as_deref())
     }
 
     /// Returns the guidance of the dialects that were asked for: others were read only for what is
     /// installed among their files.
-    fn asked(&self) -> impl Iterator<Item = &dyn DialectGuidance> {
-        let asked = self.guidance.iter().filter(|(rank, _)| self.asks(DIALECTS[*rank].name()));
+    fn requested_guidance(&self) -> impl Iterator<Item = &dyn DialectGuidance> {
+        let asked =
+            self.guidance.iter().filter(|(rank, _)| self.is_requested(DIALECTS[*rank].name()));
         asked.map(|(_, guidance)| guidance.as_ref())
     }
 
     /// Returns whether a dialect that was read was asked for.
-    fn asks(&self, dialect: &str) -> bool {
+    fn is_requested(&self, dialect: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&dialect))
     }
 
     /// Passes each text of the dialects that were asked for to `tell`.
     pub fn each_text<'c>(&'c self, tell: &mut dyn FnMut(GuidanceText<'c>)) {
-        self.asked().for_each(|guidance| guidance.texts(tell));
+        self.requested_guidance().for_each(|guidance| guidance.visit_texts(tell));
     }
 
     /// Returns what is wrong with the files that were read, by file and place.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let in_guidance = self.asked().flat_map(DialectGuidance::diagnostics);
+        let in_guidance = self.requested_guidance().flat_map(DialectGuidance::diagnostics);
         let mut diagnostics: Vec<_> = self.gaps.iter().chain(in_guidance).cloned().collect();
-        diagnostic::sort(&mut diagnostics);
+        diagnostic::sort_diagnostics(&mut diagnostics);
         // Two dialects that read one file find the same mistakes in its front matter.
         let is_of_text = |code: &str| {
             ["frontmatter-", "yaml/", "text/"].iter().any(|area| code.starts_with(area))
@@ -309,26 +311,28 @@ impl Catalog {
     }
 
     /// Returns [`Catalog::diagnostics`] and what shows only against the whole project, for a
-    /// catalog that was read with [`Catalog::whole`].
-    pub fn check(&self) -> Vec<Diagnostic> {
+    /// catalog that was read with [`Catalog::read_project`].
+    pub fn check_project(&self) -> Vec<Diagnostic> {
         let mut diagnostics = self.diagnostics();
         if let Some(files) = &self.files {
-            diagnostics.extend(self.asked().flat_map(|guidance| guidance.check_against(files)));
-            diagnostic::sort(&mut diagnostics);
+            diagnostics.extend(
+                self.requested_guidance().flat_map(|guidance| guidance.check_against(files)),
+            );
+            diagnostic::sort_diagnostics(&mut diagnostics);
         }
         diagnostics
     }
 
     /// Passes each file that configures a client to `tell`, with the checks for it.
     pub fn each_client_file<'c>(&'c self, tell: &mut dyn FnMut(CheckedClientFile<'c>)) {
-        self.asked().for_each(|guidance| guidance.client_files(tell));
+        self.requested_guidance().for_each(|guidance| guidance.client_files(tell));
     }
 
     /// Passes each file with texts of the project to `tell`, once for each dialect that reads it.
     pub fn each_source(&self, tell: &mut dyn FnMut(&Arc<Source>)) {
-        for guidance in self.asked() {
+        for guidance in self.requested_guidance() {
             let mut last: Option<Arc<Source>> = None;
-            guidance.texts(&mut |text| {
+            guidance.visit_texts(&mut |text| {
                 if last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, text.source)) {
                     tell(text.source);
                     last = Some(Arc::clone(text.source));
@@ -362,15 +366,16 @@ impl Catalog {
     pub fn file_count(&self) -> usize {
         match self.files {
             Some(_) => self.checked_files().len(),
-            None => self.asked().map(DialectGuidance::file_count).sum(),
+            None => self.requested_guidance().map(DialectGuidance::file_count).sum(),
         }
     }
 
     /// Returns the paths of the files of any dialect, readable or not, each once and sorted, for a catalog that was read
-    /// with [`Catalog::whole`].
+    /// with [`Catalog::read_project`].
     pub fn checked_files(&self) -> Vec<&Path> {
         let mut paths = Vec::new();
-        self.asked().for_each(|guidance| guidance.each_file(&mut |path| paths.push(path)));
+        self.requested_guidance()
+            .for_each(|guidance| guidance.each_file(&mut |path| paths.push(path)));
         paths.sort_unstable();
         paths.dedup();
         paths
@@ -378,20 +383,20 @@ impl Catalog {
 }
 
 /// Reads the packages that locks record, or that the user asks for. It costs nothing where there are none.
-fn packages(
+fn read_packages(
     system: &dyn System,
     root: &Root,
     moment: &Moment,
     read: &[RankedGuidance],
 ) -> Option<RankedGuidance> {
-    let mut chosen = chosen(&moment.dialects);
+    let mut chosen = chosen_dialects(&moment.dialects);
     let (rank, dialect) = chosen.find(|(_, dialect)| dialect.lock_role() == LockRole::Packages)?;
-    let installed = read.iter().filter_map(|(_, guidance)| guidance.installed());
+    let installed = read.iter().filter_map(|(_, guidance)| guidance.installed_items());
     let mut recorded = installed.flat_map(Installed::dependencies).peekable();
     if moment.dependencies == DependencyChoice::Recorded && recorded.peek().is_none() {
         return None;
     }
-    let target = moment.located().map(Target::directories).unwrap_or_default();
+    let target = moment.located_target().map(Target::directories).unwrap_or_default();
     let directory = root.path().join(target.iter().collect::<PathBuf>());
     let (root, choice) = (root.path(), &moment.dependencies);
     let asked = PackageQuestion { root, directory: &directory, recorded: &mut recorded, choice };
@@ -404,18 +409,18 @@ type RankedReader = (usize, Box<dyn Reader>);
 /// The guidance of a dialect, with the place of the dialect.
 type RankedGuidance = (usize, Box<dyn DialectGuidance>);
 
-fn readers(
+fn create_readers(
     dialects: &Dialects,
     start: impl Fn(&'static dyn Dialect) -> Option<Box<dyn Reader>>,
 ) -> Vec<RankedReader> {
-    chosen(dialects).filter_map(|(rank, dialect)| Some((rank, start(dialect)?))).collect()
+    chosen_dialects(dialects).filter_map(|(rank, dialect)| Some((rank, start(dialect)?))).collect()
 }
 
-fn finished(readers: Vec<RankedReader>) -> Vec<RankedGuidance> {
+fn finish_readers(readers: Vec<RankedReader>) -> Vec<RankedGuidance> {
     readers.into_iter().map(|(rank, reader)| (rank, reader.finish())).collect()
 }
 
-fn along(
+fn walk_along(
     system: &dyn System,
     root: &Root,
     top: &io::Result<Box<dyn Dir>>,
@@ -425,16 +430,16 @@ fn along(
     let Some(target) = target.filter(|_| !readers.is_empty()) else { return Vec::new() };
     let top = match top {
         Ok(top) => top.as_ref(),
-        Err(error) => return vec![walk::unreadable(root.path(), error)],
+        Err(error) => return vec![walk::unreadable_gap(root.path(), error)],
     };
     walk::along_from(system, root, top, target, &mut |visit| {
         for (_, reader) in readers.iter_mut() {
-            reader.visit(visit);
+            reader.visit_directory(visit);
         }
     })
 }
 
-fn remember(files: &mut ProjectFiles, visit: &Visit<'_>) {
+fn add_project_files(files: &mut ProjectFiles, visit: &Visit<'_>) {
     for entry in visit.entries().unwrap_or_default() {
         let name = entry.name.to_string_lossy();
         let path = match visit.slashed() {
@@ -455,13 +460,13 @@ fn remember(files: &mut ProjectFiles, visit: &Visit<'_>) {
 fn home_gap(system: &dyn System) -> Option<Diagnostic> {
     let home = home_directory(system)?;
     let error = system.open_dir(&home).err().filter(|error| error.kind() != ErrorKind::NotFound)?;
-    let source = Arc::new(Source::unread(&home));
+    let source = Arc::new(Source::without_text(&home));
     let message = format!("the home directory cannot be read: {error}");
-    Some(Diagnostic::new(rules::project::UNREADABLE_HOME, &source, Span::at(0), message))
+    Some(Diagnostic::new(rules::project::UNREADABLE_HOME, &source, Span::empty_at(0), message))
 }
 
 pub(crate) fn gap_diagnostic(gap: &Gap) -> Diagnostic {
-    let source = Arc::new(Source::unread(&gap.path));
+    let source = Arc::new(Source::without_text(&gap.path));
     let (rule, message) = match &gap.reason {
         GapReason::Unreadable(error) => {
             (rules::project::UNREADABLE_DIRECTORY, format!("the directory cannot be read: {error}"))
@@ -477,9 +482,14 @@ pub(crate) fn gap_diagnostic(gap: &Gap) -> Diagnostic {
         GapReason::NoProject(wide) => {
             let (path, wide) = (gap.path.display(), wide.as_str());
             let message = format!("`{path}` is {wide}, {}", WideDirectory::UNREAD);
-            return Diagnostic::new(rules::project::NO_PROJECT, &source, Span::at(0), message)
-                .with_help(WideDirectory::HELP);
+            return Diagnostic::new(
+                rules::project::NO_PROJECT,
+                &source,
+                Span::empty_at(0),
+                message,
+            )
+            .with_help(WideDirectory::HELP);
         }
     };
-    Diagnostic::new(rule, &source, Span::at(0), message)
+    Diagnostic::new(rule, &source, Span::empty_at(0), message)
 }

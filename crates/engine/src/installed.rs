@@ -28,7 +28,7 @@ pub(crate) struct Variants<'c> {
 
 impl<'c> Variants<'c> {
     /// Chooses among the copies that an answer has found.
-    pub(crate) fn choose(
+    pub(crate) fn choose_copies(
         installed: Vec<&'c Installed>,
         answer: &Resolution<'c>,
         client: Option<&str>,
@@ -45,7 +45,7 @@ impl<'c> Variants<'c> {
         let listed: Vec<&Path> = found.map(|(_, path)| path).collect();
         let found: HashSet<&Path> = listed.iter().copied().collect();
         for path in listed {
-            let Some((key, piece)) = variants.piece(path) else { continue };
+            let Some((key, piece)) = variants.find_piece(path) else { continue };
             variants.chosen.entry(key).or_insert_with(|| {
                 let copy = piece.item.copy_for(client, |path| found.contains(path));
                 copy.map(|copy| copy.path.as_path())
@@ -55,17 +55,17 @@ impl<'c> Variants<'c> {
     }
 
     /// Returns the item that a file belongs to, with what tells it from all others.
-    fn piece(&self, path: &Path) -> Option<((usize, usize), InstalledPiece<'c>)> {
+    fn find_piece(&self, path: &Path) -> Option<((usize, usize), InstalledPiece<'c>)> {
         let mut all = self.installed.iter().enumerate();
         all.find_map(|(place, installed)| {
-            let piece = installed.at(path)?;
+            let piece = installed.find_piece(path)?;
             Some(((place, piece.index), piece))
         })
     }
 
     /// Returns what a file of a dialect is called when it is an installed one, and why it is not the
     /// copy that counts, if it is not.
-    pub(crate) fn label(
+    pub(crate) fn find_label(
         &self,
         dialect: &str,
         path: &Path,
@@ -73,7 +73,7 @@ impl<'c> Variants<'c> {
         if !is_holder(dialect) {
             return None;
         }
-        let (key, InstalledPiece { item, copy, .. }) = self.piece(path)?;
+        let (key, InstalledPiece { item, copy, .. }) = self.find_piece(path)?;
         let label = (portable::NAME, item.kind.as_str(), Name::Text(&item.name));
         let reason = match copy {
             None => Some(Reason::Beside { kind: item.kind.as_str(), name: &item.name }),
@@ -85,15 +85,15 @@ impl<'c> Variants<'c> {
 }
 
 /// Calls installed items by their own names, and leaves out every copy but the one for who asks.
-pub(crate) fn rename<'c>(
+pub(crate) fn rename_installed<'c>(
     installed: Vec<&'c Installed>,
     answer: &mut Resolution<'c>,
     moment: &Moment,
 ) {
     let client = moment.client.as_deref();
-    let variants = Variants::choose(installed, answer, client);
+    let variants = Variants::choose_copies(installed, answer, client);
     for left_out in &mut answer.left_out {
-        if let Some((label, other)) = variants.label(left_out.dialect, left_out.path) {
+        if let Some((label, other)) = variants.find_label(left_out.dialect, left_out.path) {
             (left_out.dialect, left_out.kind, left_out.name) = label;
             let is_loaded = matches!(left_out.reason, Reason::LoadedByClient { .. });
             if let Some(other) = other.filter(|_| !is_loaded && !is_repeated(&left_out.reason)) {
@@ -103,11 +103,11 @@ pub(crate) fn rename<'c>(
     }
     // This client reads the rules in `.agents`, because a file of the user lists them.
     let is_listing = |known: &&Client| known.rule.as_ref().is_some_and(|rule| rule.is_listed);
-    let listing_client = client.and_then(|client| BUILTIN.find(client)).filter(is_listing);
+    let listing_client = client.and_then(|client| BUILTIN.find_client(client)).filter(is_listing);
     let mut kept = Vec::with_capacity(answer.items.len());
     for mut applied in std::mem::take(&mut answer.items) {
         let item = &mut applied.item;
-        let Some((label, other)) = variants.label(item.dialect, item.path) else {
+        let Some((label, other)) = variants.find_label(item.dialect, item.path) else {
             kept.push(applied);
             continue;
         };

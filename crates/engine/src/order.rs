@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use brief_dialects::{Applied, LeftOut, Level, Resolution};
 
 /// Makes one answer from one of each dialect.
-pub(crate) fn merge<'s>(answers: impl Iterator<Item = Resolution<'s>>) -> Resolution<'s> {
+pub(crate) fn merge_answers<'s>(answers: impl Iterator<Item = Resolution<'s>>) -> Resolution<'s> {
     let mut merged = Resolution::default();
     let (mut items, mut left_out) = (Vec::new(), Vec::new());
     for answer in answers {

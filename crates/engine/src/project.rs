@@ -27,8 +27,8 @@ impl<'s> Project<'s> {
     /// `directory` itself (ruling G16).
     pub fn open(system: &'s dyn System, directory: impl AsRef<Path>) -> io::Result<Project<'s>> {
         let started = Root::open(system, directory.as_ref())?;
-        let root = started.clone().repository(system);
-        Ok(Project::of(system, root, directory.as_ref(), &started))
+        let root = started.clone().into_repository(system);
+        Ok(Project::from_parts(system, root, directory.as_ref(), &started))
     }
 
     /// Opens `directory` itself, whatever repository it is part of.
@@ -37,19 +37,24 @@ impl<'s> Project<'s> {
         directory: impl AsRef<Path>,
     ) -> io::Result<Project<'s>> {
         let root = Root::open(system, directory.as_ref())?;
-        Ok(Project::of(system, root.clone(), directory.as_ref(), &root))
+        Ok(Project::from_parts(system, root.clone(), directory.as_ref(), &root))
     }
 
     /// Makes a project of parts that are open: its root, the directory that relative paths start at,
     /// and the directory that the client was started in.
-    pub fn of(system: &'s dyn System, root: Root, directory: &Path, started: &Root) -> Project<'s> {
+    pub fn from_parts(
+        system: &'s dyn System,
+        root: Root,
+        directory: &Path,
+        started: &Root,
+    ) -> Project<'s> {
         let started = started.path().to_owned();
         Project { system, root, directory: directory.to_owned(), started }
     }
 
     /// Finds a path in the project, as [`Project::briefing`] does; `None` when it lies outside.
     pub fn locate(&self, path: &Path) -> Option<Target> {
-        self.root.locate(self.system, &self.directory, path)
+        self.root.locate_target(self.system, &self.directory, path)
     }
 
     /// Returns the directory that relative paths start at.
@@ -77,26 +82,26 @@ impl<'s> Project<'s> {
     /// that the project was opened from. A path outside the root gets nothing from the project.
     pub fn briefing(&self, path: impl AsRef<Path>) -> BriefingRequest<'s> {
         let root = self.root.clone();
-        let moment = Moment::about(self.system, root, &self.directory, path.as_ref());
-        self.request(moment)
+        let moment = Moment::from_path(self.system, root, &self.directory, path.as_ref());
+        self.build_request(moment)
     }
 
     /// Asks for everything that the project says, whatever the patterns.
     pub fn everything(&self) -> BriefingRequest<'s> {
-        self.request(Moment { root: self.root.clone(), ..Moment::default() })
+        self.build_request(Moment { root: self.root.clone(), ..Moment::default() })
     }
 
-    fn request(&self, moment: Moment) -> BriefingRequest<'s> {
+    fn build_request(&self, moment: Moment) -> BriefingRequest<'s> {
         let moment = Moment { started: Some(self.started.clone()), ..moment };
         BriefingRequest { moment, system: self.system, counter: None, ignored: Ignored::Skip }
     }
 
     /// Reads the whole project, without the directories that version control ignores.
-    pub fn whole(&self, dialects: Dialects) -> Catalog {
+    pub fn read_project(&self, dialects: Dialects) -> Catalog {
         let top = Target::from_slashed("", TargetKind::Directory);
         let strangers = Strangers::LeftOut;
         let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects, strangers };
-        Catalog::whole(self.system, &self.root, scope)
+        Catalog::read_project(self.system, &self.root, scope)
     }
 }
 
@@ -170,15 +175,15 @@ impl<'s> BriefingRequest<'s> {
     }
 
     /// Reads what the dialects need to answer.
-    pub fn read(&self) -> Catalog {
+    pub fn read_catalog(&self) -> Catalog {
         let BriefingRequest { moment, system, ignored, .. } = self;
         if moment.target.is_some() {
-            return Catalog::about(*system, moment);
+            return Catalog::read_for_moment(*system, moment);
         }
         let start = &Target::from_slashed("", TargetKind::Directory);
         let (dialects, strangers) = (moment.dialects.clone(), moment.strangers);
         let scope = CatalogScope { start, ignored: *ignored, dialects, strangers };
-        let mut catalog = Catalog::whole(*system, &moment.root, scope);
+        let mut catalog = Catalog::read_project(*system, &moment.root, scope);
         if moment.dependencies != DependencyChoice::Recorded {
             catalog.add_packages(*system, moment);
         }
@@ -188,6 +193,6 @@ impl<'s> BriefingRequest<'s> {
     /// Reads, and answers.
     pub fn resolve(self) -> Briefing {
         let estimate = Counter::estimate();
-        Briefing::of(&self.read(), self.moment, self.counter.unwrap_or(&estimate))
+        Briefing::from_catalog(&self.read_catalog(), self.moment, self.counter.unwrap_or(&estimate))
     }
 }

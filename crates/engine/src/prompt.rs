@@ -42,8 +42,8 @@ pub struct RunReport<'r> {
 impl Serialize for PromptReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let PromptReport { root, prompt, .. } = *self;
-        let commands = prompt.commands.iter().map(|included| item(root, included));
-        let rules = prompt.rules.iter().map(|included| item(root, included));
+        let commands = prompt.commands.iter().map(|included| build_item_report(root, included));
+        let rules = prompt.rules.iter().map(|included| build_item_report(root, included));
         let skills = prompt.skills.iter().map(|skill| ItemReport {
             name: skill.name.clone(),
             state: "listed",
@@ -51,7 +51,7 @@ impl Serialize for PromptReport<'_> {
             description: &skill.description,
             content: Cow::Borrowed(""),
             tokens: estimate_tokens(&skill.description),
-            ..document(root, &skill.document)
+            ..build_document_report(root, &skill.document)
         });
         let left_out = prompt.left_out.iter().map(|left_out| LeftOutReport {
             dialect: tasks::NAME,
@@ -107,7 +107,7 @@ struct ItemReport<'r> {
     tokens: usize,
 }
 
-fn document<'r>(root: &Path, document: &'r TaskDocument) -> ItemReport<'r> {
+fn build_document_report<'r>(root: &Path, document: &'r TaskDocument) -> ItemReport<'r> {
     ItemReport {
         dialect: tasks::NAME,
         kind: document.kind.as_str(),
@@ -123,13 +123,13 @@ fn document<'r>(root: &Path, document: &'r TaskDocument) -> ItemReport<'r> {
     }
 }
 
-fn item<'r>(root: &Path, included: &'r Included) -> ItemReport<'r> {
+fn build_item_report<'r>(root: &Path, included: &'r Included) -> ItemReport<'r> {
     let content = String::from_utf8_lossy(&included.text);
     ItemReport {
         reason: included.reason.to_string(),
         tokens: estimate_tokens(&content),
         content,
-        ..document(root, &included.document)
+        ..build_document_report(root, &included.document)
     }
 }
 

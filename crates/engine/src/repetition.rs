@@ -11,12 +11,12 @@ use brief_dialects::{LeftOut, Origin, Reason, Resolution, State};
 use brief_syntax::text::hash_lines;
 
 /// Leaves out what is said already, also by `client` itself.
-pub(crate) fn remove<'s>(answer: &mut Resolution<'s>, client: Option<&'s str>) {
+pub(crate) fn remove_repetitions<'s>(answer: &mut Resolution<'s>, client: Option<&'s str>) {
     let mut loaded: HashMap<Text<'s>, Origin<'s>> = HashMap::new();
     for LeftOut { dialect, path, line, content, reason, .. } in &answer.left_out {
         if matches!(reason, Reason::LoadedByClient { .. }) && !content.trim().is_empty() {
             let origin = Origin { dialect, path, line: *line };
-            loaded.entry(Text::of(content)).or_insert(origin);
+            loaded.entry(Text::from_content(content)).or_insert(origin);
         }
     }
     // From the back: the most specific place is found first.
@@ -27,7 +27,7 @@ pub(crate) fn remove<'s>(answer: &mut Resolution<'s>, client: Option<&'s str>) {
         if applied.item.state != State::Active || applied.item.content.trim().is_empty() {
             continue;
         }
-        let text = Text::of(applied.item.content);
+        let text = Text::from_content(applied.item.content);
         if let (Some(client), Some(&origin)) = (client, loaded.get(&text)) {
             reasons.insert(index, Reason::SameTextLoaded { client, origin });
             continue;
@@ -90,7 +90,7 @@ pub(crate) fn remove<'s>(answer: &mut Resolution<'s>, client: Option<&'s str>) {
 }
 
 /// Returns how many values two sorted lists have in common.
-pub fn common<T: Ord>(left: &[T], right: &[T]) -> usize {
+pub fn count_common<T: Ord>(left: &[T], right: &[T]) -> usize {
     let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
     let mut common = 0;
     while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
@@ -116,7 +116,7 @@ pub(crate) struct Text<'s> {
 }
 
 impl<'s> Text<'s> {
-    pub(crate) fn of(content: &'s str) -> Text<'s> {
+    pub(crate) fn from_content(content: &'s str) -> Text<'s> {
         let content = content.trim_start_matches(['\n', '\r']).trim_end();
         Text { content, hash: hash_lines(content) }
     }

@@ -80,7 +80,7 @@ impl SearchHit<'_> {
     }
 
     /// Returns the place as people read it, relative to the root.
-    pub fn place(&self) -> String {
+    pub fn location(&self) -> String {
         self.source.to_string()
     }
 }
@@ -120,7 +120,7 @@ impl SearchIndex {
         let mut index = SearchIndex { root: root.to_owned(), ..SearchIndex::default() };
         for text in texts {
             let SearchText { dialect, kind, name, path, description, text } = text;
-            index.add(SearchEntry {
+            index.add_entry(SearchEntry {
                 dialect,
                 kind,
                 name: name.to_owned(),
@@ -132,14 +132,14 @@ impl SearchIndex {
                 length: 0.0,
             });
         }
-        index.measured()
+        index.with_mean_length()
     }
 
     /// Indexes the items and decisions of a briefing about everything.
-    pub fn of(briefing: &Briefing) -> SearchIndex {
+    pub fn from_briefing(briefing: &Briefing) -> SearchIndex {
         let mut index = SearchIndex { root: briefing.root().to_owned(), ..SearchIndex::default() };
         for item in briefing.items() {
-            index.add(SearchEntry {
+            index.add_entry(SearchEntry {
                 dialect: item.dialect,
                 kind: item.kind,
                 name: item.name.clone(),
@@ -160,7 +160,7 @@ impl SearchIndex {
                     alternative.option, alternative.reason_rejected
                 ));
             }
-            index.add(SearchEntry {
+            index.add_entry(SearchEntry {
                 dialect: brief_dialects::structured::NAME,
                 kind: "decision",
                 name: first_line(&decision.decision).unwrap_or_default().to_owned(),
@@ -172,16 +172,16 @@ impl SearchIndex {
                 length: 0.0,
             });
         }
-        index.measured()
+        index.with_mean_length()
     }
 
-    fn measured(mut self) -> SearchIndex {
+    fn with_mean_length(mut self) -> SearchIndex {
         let total: f32 = self.entries.iter().map(|entry| entry.length).sum();
-        self.mean_length = total / amount(self.entries.len().max(1));
+        self.mean_length = total / count_as_float(self.entries.len().max(1));
         self
     }
 
-    fn add(&mut self, mut entry: SearchEntry) {
+    fn add_entry(&mut self, mut entry: SearchEntry) {
         let number = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
         let path = path_below(&self.root, &entry.path).into_owned();
         let fields = [
@@ -191,7 +191,7 @@ impl SearchIndex {
             (&entry.text, IN_TEXT),
         ];
         for (text, weight) in fields {
-            for word in words(text) {
+            for word in split_words(text) {
                 entry.length += weight;
                 match self.words.get_mut(word.as_ref()) {
                     Some(holders) => match holders.last_mut() {
@@ -208,12 +208,12 @@ impl SearchIndex {
     }
 
     /// Returns the items with any word of the query, best first, at most `limit`.
-    pub fn find(&self, query: &str, limit: usize) -> Vec<SearchHit<'_>> {
-        let asked: BTreeSet<Cow<'_, str>> = words(query).take(QUERY_WORDS).collect();
-        let count = amount(self.entries.len());
+    pub fn find_hits(&self, query: &str, limit: usize) -> Vec<SearchHit<'_>> {
+        let asked: BTreeSet<Cow<'_, str>> = split_words(query).take(QUERY_WORDS).collect();
+        let count = count_as_float(self.entries.len());
         let mut scores: HashMap<u32, f32> = HashMap::new();
         for list in asked.iter().filter_map(|word| self.words.get(word.as_ref())) {
-            let holders = amount(list.len());
+            let holders = count_as_float(list.len());
             let rarity = (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln();
             for &(number, weight) in list {
                 let Some(entry) = self.entries.get(number as usize) else { continue };
@@ -235,7 +235,7 @@ impl SearchIndex {
                 state: entry.state,
                 description: &entry.description,
                 score,
-                excerpt: excerpt(&entry.text, &asked),
+                excerpt: choose_excerpt(&entry.text, &asked),
             })
         };
         found.into_iter().take(limit).filter_map(hit).collect()
@@ -247,12 +247,12 @@ impl SearchIndex {
     clippy::cast_precision_loss,
     reason = "the ranks of 16 million items may be off by one part in as many"
 )]
-fn amount(count: usize) -> f32 {
+fn count_as_float(count: usize) -> f32 {
     count as f32
 }
 
 /// Splits a text into words: letters and digits in lower case, without the `s` of a plural.
-fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+fn split_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let runs = text.split(|letter: char| !letter.is_alphanumeric()).filter(|run| !run.is_empty());
     runs.map(|run| {
         let is_lower = run.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -273,11 +273,11 @@ fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
 }
 
 /// Returns the line with most of the words; the first of several, and the first line if none has any.
-fn excerpt<'t>(text: &'t str, asked: &BTreeSet<Cow<'_, str>>) -> Cow<'t, str> {
+fn choose_excerpt<'t>(text: &'t str, asked: &BTreeSet<Cow<'_, str>>) -> Cow<'t, str> {
     let mut best = ("", 0);
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let held: BTreeSet<Cow<'_, str>> =
-            words(line).filter(|word| asked.contains(word)).collect();
+            split_words(line).filter(|word| asked.contains(word)).collect();
         if best.0.is_empty() || held.len() > best.1 {
             best = (line, held.len());
         }
@@ -307,21 +307,21 @@ mod tests {
                 "context:\n  - content: Prices are cents.\ndecisions:\n  - {decision: Use PostgreSQL., rationale: One database for all.}\n",
             );
         let briefing = Project::open(&system, "/p").unwrap().everything().resolve();
-        SearchIndex::of(&briefing)
+        SearchIndex::from_briefing(&briefing)
     }
 
     #[test]
     fn the_best_comes_first_and_the_line_is_shown() {
         let index = index();
-        let found = index.find("database schema", 10);
+        let found = index.find_hits("database schema", 10);
         assert_eq!((found[0].name, found[0].kind), ("migrate", "skill"));
         assert_eq!((found[1].kind, found[1].name), ("decision", "Use PostgreSQL."));
         assert_eq!(found[1].excerpt, "One database for all.");
         assert!(found[0].score > found[1].score);
-        let found = index.find("Migration", 10);
+        let found = index.find_hits("Migration", 10);
         assert_eq!(found[0].excerpt, "Migrations run at night, never by day.");
-        assert_eq!(found[0].place(), "CLAUDE.md:1");
-        assert_eq!(index.find("PRICE", 10)[0].excerpt, "Prices are cents.");
+        assert_eq!(found[0].location(), "CLAUDE.md:1");
+        assert_eq!(index.find_hits("PRICE", 10)[0].excerpt, "Prices are cents.");
     }
 
     #[test]
@@ -338,21 +338,21 @@ mod tests {
             Path::new("/s"),
             [text("reviewer", "Reads code."), text("other", "Asks the reviewer.")],
         );
-        let found = index.find("reviewer", 10);
+        let found = index.find_hits("reviewer", 10);
         assert_eq!((found[0].name, found[1].name), ("reviewer", "other"));
-        assert_eq!(found[0].place(), "agents/x.md:1");
+        assert_eq!(found[0].location(), "agents/x.md:1");
     }
 
     #[test]
     fn nothing_is_found_for_other_words_and_a_limit_holds() {
         let index = index();
-        assert!(index.find("", 10).is_empty() && index.find("zebra ?!", 10).is_empty());
-        assert_eq!(index.find("database prices migration", 1).len(), 1);
+        assert!(index.find_hits("", 10).is_empty() && index.find_hits("zebra ?!", 10).is_empty());
+        assert_eq!(index.find_hits("database prices migration", 1).len(), 1);
     }
 
     #[test]
     fn words_are_lower_case_without_a_plural() {
-        let of = |text| words(text).collect::<Vec<_>>();
+        let of = |text| split_words(text).collect::<Vec<_>>();
         assert_eq!(
             of("Run tests_of-Größen, class 42!"),
             ["run", "test", "of", "größen", "class", "42"]
@@ -365,13 +365,13 @@ mod tests {
     fn every_word_of_a_text_finds_it() {
         arbtest::arbtest(|unstructured| {
             let text: String = unstructured.arbitrary()?;
-            let item = words(&text).next().map(Cow::into_owned);
+            let item = split_words(&text).next().map(Cow::into_owned);
             let system = MemorySystem::new("/p").with_file("CLAUDE.md", &text);
             let briefing = Project::open(&system, "/p").unwrap().everything().resolve();
-            let index = SearchIndex::of(&briefing);
+            let index = SearchIndex::from_briefing(&briefing);
             let held = briefing.active.iter().any(|found| found.content.trim() == text.trim());
             if let Some(word) = item.filter(|_| held) {
-                assert_eq!(index.find(&word, 5).len(), 1, "{word:?} in {text:?}");
+                assert_eq!(index.find_hits(&word, 5).len(), 1, "{word:?} in {text:?}");
             }
             Ok(())
         })

@@ -40,7 +40,7 @@ impl ShippedGuidance {
         extent: DependencyExtent,
         counter: &Counter<'_>,
     ) -> ShippedGuidance {
-        let survey = dependencies::survey(system, root, directory, extent);
+        let survey = dependencies::survey_dependencies(system, root, directory, extent);
         let DependencySurvey { packages, looked_at, notes } = survey;
         let packages = packages.into_iter().map(|package| {
             let content = PackageContent::read(system, &package);
@@ -57,7 +57,7 @@ impl ShippedGuidance {
 
 impl ShippingPackage {
     /// Returns the kinds of its texts, each with their number.
-    pub fn kinds(&self) -> Vec<(ShippedKind, usize)> {
+    pub fn count_kinds(&self) -> Vec<(ShippedKind, usize)> {
         let count = |kind| self.texts.iter().filter(|(text, _)| text.file.kind == kind).count();
         let kinds = ShippedKind::ALL.into_iter().map(|kind| (kind, count(kind)));
         kinds.filter(|(_, count)| *count > 0).collect()

@@ -26,7 +26,7 @@ pub enum RootKind {
 impl RootKind {
     /// Returns the kind of a root.
     #[must_use]
-    pub fn of(system: &dyn System, root: &Root) -> RootKind {
+    pub fn from_root(system: &dyn System, root: &Root) -> RootKind {
         let path = root.path();
         let has = |name: &str| system.resolve(&path.join(name)).is_ok();
         if has(".git") {
@@ -34,7 +34,7 @@ impl RootKind {
         } else if ["HEAD", "objects", "refs"].into_iter().all(has) {
             RootKind::BareRepository
         } else {
-            WideDirectory::of(system, path).map_or(RootKind::Directory, RootKind::Wide)
+            WideDirectory::from_directory(system, path).map_or(RootKind::Directory, RootKind::Wide)
         }
     }
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn kind(system: &MemorySystem, path: &str) -> RootKind {
-        RootKind::of(system, &Root::open(system, Path::new(path)).unwrap())
+        RootKind::from_root(system, &Root::open(system, Path::new(path)).unwrap())
     }
 
     /// Issue, "Bad input": a `.git` that is a file (worktree, submodule), a bare repository, home, and the top.

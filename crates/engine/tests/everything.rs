@@ -99,15 +99,15 @@ fn moment(bytes: &mut Unstructured<'_>) -> arbitrary::Result<Moment> {
 /// Reads what a question about one path needs, and makes it the question.
 fn about(system: &MemorySystem, path: &str, moment: Moment) -> (Catalog, Moment) {
     let root = Root::open(system, Path::new("/p")).expect("the root is a directory");
-    let about = Moment::about(system, root, Path::new("/p"), Path::new(path));
+    let about = Moment::from_path(system, root, Path::new("/p"), Path::new(path));
     let Moment { root, path, target, .. } = about;
     let moment = Moment { root, path, target, ..moment };
-    (Catalog::about(system, &moment), moment)
+    (Catalog::read_for_moment(system, &moment), moment)
 }
 
 fn in_words(answer: &Resolution<'_>) -> Vec<String> {
     let items = answer.items.iter().map(|applied| {
-        let (item, reason) = (&applied.item, applied.reason.about(""));
+        let (item, reason) = (&applied.item, applied.reason.display_with_path(""));
         let (path, state) = (item.path.display(), item.state.as_str());
         let also = applied.also.len();
         format!(
@@ -116,7 +116,7 @@ fn in_words(answer: &Resolution<'_>) -> Vec<String> {
         )
     });
     let left_out = answer.left_out.iter().map(|out| {
-        let (path, reason) = (out.path.display(), out.reason.about(""));
+        let (path, reason) = (out.path.display(), out.reason.display_with_path(""));
         format!("out {} {path}:{} {} {reason}", out.dialect, out.line, out.name)
     });
     items.chain(left_out).collect()
@@ -131,8 +131,8 @@ fn the_order_is_stable_and_general_first() {
         let (forward, backward) = (system(files.iter()), system(files.iter().rev()));
         let (catalog, now) = about(&forward, path, asked.clone());
         let (other, _) = about(&backward, path, asked);
-        let answer = catalog.resolve(&now);
-        assert_eq!(in_words(&answer), in_words(&other.resolve(&now)));
+        let answer = catalog.resolve_moment(&now);
+        assert_eq!(in_words(&answer), in_words(&other.resolve_moment(&now)));
         assert!(answer.items.is_sorted_by_key(|applied| applied.item.level), "{answer:#?}");
         assert!(answer.left_out.is_sorted_by_key(|left_out| left_out.level), "{answer:#?}");
         Ok(())
@@ -150,7 +150,7 @@ fn a_file_that_is_not_on_the_way_makes_no_difference() {
         files.retain(|path, _| !path.starts_with("a/b/") && !path.starts_with("c/"));
         let after = system(files.iter());
         let (other, _) = about(&after, "a/x.ts", asked);
-        assert_eq!(in_words(&catalog.resolve(&now)), in_words(&other.resolve(&now)));
+        assert_eq!(in_words(&catalog.resolve_moment(&now)), in_words(&other.resolve_moment(&now)));
         Ok(())
     });
 }
@@ -171,9 +171,9 @@ fn every_candidate_is_in_or_out() {
             places.sort();
             places
         };
-        let answer = catalog.resolve(&now);
+        let answer = catalog.resolve_moment(&now);
         let all = places(&answer);
-        assert_eq!(all, places(&catalog.candidates(&now)));
+        assert_eq!(all, places(&catalog.collect_candidates(&now)));
         let once: std::collections::BTreeSet<_> = all.iter().collect();
         assert_eq!(once.len(), all.len(), "{answer:#?}");
         let active = answer.items.iter().map(|applied| &applied.item);
@@ -196,13 +196,13 @@ fn a_budget_holds_and_cuts_the_most_general() {
         let system = system(files(bytes)?.iter());
         let asked = moment(bytes)?;
         let (catalog, now) = about(&system, bytes.choose(&PATHS)?, asked);
-        let whole = catalog.resolve(&now);
-        let mut answer = catalog.resolve(&now);
+        let whole = catalog.resolve_moment(&now);
+        let mut answer = catalog.resolve_moment(&now);
         let limit = bytes.int_in_range(0..=60)?;
-        budget::fit(&mut answer, limit, &estimate_tokens);
+        budget::cut_to_budget(&mut answer, limit, &estimate_tokens);
         let cost = |answer: &Resolution<'_>| -> usize {
             let items = answer.items.iter();
-            items.map(|applied| budget::cost(&applied.item, &estimate_tokens)).sum()
+            items.map(|applied| budget::item_cost(&applied.item, &estimate_tokens)).sum()
         };
         assert!(cost(&answer) <= limit, "{answer:#?}");
         let is_cut = |reason: &Reason<'_>| matches!(reason, Reason::OverBudget { .. });
@@ -210,8 +210,10 @@ fn a_budget_holds_and_cuts_the_most_general() {
         assert_eq!(cut, whole.items.len() - answer.items.len());
         // What is left is the end of what there was, but for what costs nothing.
         let kept: Vec<_> = answer.items.iter().map(brief_engine::Applied::origin).collect();
-        let mut costly =
-            whole.items.iter().filter(|applied| budget::cost(&applied.item, &estimate_tokens) > 0);
+        let mut costly = whole
+            .items
+            .iter()
+            .filter(|applied| budget::item_cost(&applied.item, &estimate_tokens) > 0);
         let first = costly.clone().position(|applied| kept.contains(&applied.origin()));
         let rest = first.map(|first| costly.by_ref().skip(first).collect::<Vec<_>>());
         assert!(rest.into_iter().flatten().all(|applied| kept.contains(&applied.origin())));
@@ -240,12 +242,12 @@ fn the_whole_project_answers_as_the_way_to_a_path_does() {
             dialects: Dialects::All,
             strangers: Strangers::LeftOut,
         };
-        let whole = Catalog::whole(&system, &root, scope);
+        let whole = Catalog::read_project(&system, &root, scope);
         let asked = moment(bytes)?;
         for path in PATHS {
             let (catalog, now) = about(&system, path, asked.clone());
-            let expected = in_words(&catalog.resolve(&now));
-            assert_eq!(in_words(&whole.resolve(&now)), expected, "{path}, {asked:?}");
+            let expected = in_words(&catalog.resolve_moment(&now));
+            assert_eq!(in_words(&whole.resolve_moment(&now)), expected, "{path}, {asked:?}");
         }
         Ok(())
     });
@@ -274,11 +276,11 @@ fn what_reaches_a_file_is_what_applies_to_it() {
             dialects: Dialects::All,
             strangers: Strangers::LeftOut,
         };
-        let catalog = Catalog::whole(&system, &root, scope);
+        let catalog = Catalog::read_project(&system, &root, scope);
         let asked = moment(bytes)?;
         let all = &catalog.files().expect("all of it was read").files;
         let mut reached = vec![Vec::new(); all.len()];
-        catalog.reach(&asked, &mut |found| {
+        catalog.collect_reach(&asked, &mut |found| {
             let words = match &found.candidate {
                 Candidate::Item(item) => {
                     format!("{} {}:{}", item.state.as_str(), item.path.display(), item.line)
@@ -290,7 +292,7 @@ fn what_reaches_a_file_is_what_applies_to_it() {
         for (path, mut reached) in all.iter().zip(reached) {
             let target = Some(Target::from_slashed(path, TargetKind::File));
             let now = Moment { target, ..asked.clone() };
-            let answer = catalog.candidates(&now);
+            let answer = catalog.collect_candidates(&now);
             let items = answer.items.iter().map(|applied| &applied.item);
             let mut expected: Vec<String> = items
                 .map(|item| {

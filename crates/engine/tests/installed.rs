@@ -93,8 +93,8 @@ fn asked<T>(
         dialects,
         ..Moment::default()
     };
-    let catalog = Catalog::about(system, &moment);
-    tell(&catalog, catalog.resolve(&moment))
+    let catalog = Catalog::read_for_moment(system, &moment);
+    tell(&catalog, catalog.resolve_moment(&moment))
 }
 
 /// The texts of an answer, and those left out with their reasons.
@@ -107,7 +107,7 @@ fn texts(system: &MemorySystem, path: &str, client: Option<&str>) -> (Vec<String
         let left_out = answer
             .left_out
             .iter()
-            .map(|out| format!("{}: {}", out.path.display(), out.reason.about(path)));
+            .map(|out| format!("{}: {}", out.path.display(), out.reason.display_with_path(path)));
         (items.collect(), left_out.collect())
     })
 }
@@ -212,7 +212,7 @@ fn the_whole_project_knows_one_item_too() {
         dialects: Dialects::All,
         strangers: Strangers::LeftOut,
     };
-    let whole = Catalog::whole(&system, &root, scope);
+    let whole = Catalog::read_project(&system, &root, scope);
     for client in [None, Some("claude"), Some("opencode"), Some("goose")] {
         for path in ["src/a.ts", "README.md"] {
             let moment = Moment {
@@ -220,7 +220,7 @@ fn the_whole_project_knows_one_item_too() {
                 client: client.map(str::to_owned),
                 ..Moment::default()
             };
-            let answer = whole.resolve(&moment);
+            let answer = whole.resolve_moment(&moment);
             let names: Vec<_> = answer.items.iter().map(|applied| applied.item.path).collect();
             asked(&system, path, client, Dialects::All, |_, about| {
                 let about: Vec<_> = about.items.iter().map(|applied| applied.item.path).collect();
@@ -229,9 +229,9 @@ fn the_whole_project_knows_one_item_too() {
         }
     }
     let mut reached = Vec::new();
-    whole.reach(&Moment::default(), &mut |found| {
+    whole.collect_reach(&Moment::default(), &mut |found| {
         let mut candidate = found.candidate;
-        reached.push(candidate.called().3.to_owned());
+        reached.push(candidate.identity_mut().3.to_owned());
     });
     reached.sort_unstable();
     let expected = [

@@ -77,7 +77,7 @@ fn project(bytes: &mut Unstructured<'_>) -> arbitrary::Result<MemorySystem> {
 fn in_words(answer: &Resolution<'_>) -> Vec<String> {
     let items = answer.items.iter().map(|applied| {
         let item = &applied.item;
-        let (path, reason) = (item.path.display(), applied.reason.about(""));
+        let (path, reason) = (item.path.display(), applied.reason.display_with_path(""));
         format!(
             "in {path}:{} {} {} {:?} {} {reason} {:?} {:?}",
             item.line,
@@ -90,7 +90,7 @@ fn in_words(answer: &Resolution<'_>) -> Vec<String> {
         )
     });
     let left_out = answer.left_out.iter().map(|out| {
-        let (path, reason) = (out.path.display(), out.reason.about(""));
+        let (path, reason) = (out.path.display(), out.reason.display_with_path(""));
         format!("out {path}:{} {} {reason} {:?} {:?}", out.line, out.name, out.level, out.content)
     });
     items.chain(left_out).collect()
@@ -103,7 +103,7 @@ fn the_whole_project_answers_as_the_way_to_a_path_does() {
         let root = Root::open(&system, Path::new("/p")).unwrap();
         let top = Target::from_slashed("", TargetKind::Directory);
         let ignored = Ignored::Skip;
-        let whole = Catalog::whole(
+        let whole = Catalog::read_project(
             &system,
             &root,
             CatalogScope {
@@ -121,11 +121,11 @@ fn the_whole_project_answers_as_the_way_to_a_path_does() {
                 client: client.map(str::to_owned),
                 mentions: mentions.to_vec(),
                 dialects: native_only(),
-                ..Moment::about(&system, root.clone(), root.path(), Path::new(path))
+                ..Moment::from_path(&system, root.clone(), root.path(), Path::new(path))
             };
-            let about = Catalog::about(&system, &moment);
-            let expected = in_words(&about.resolve(&moment));
-            assert_eq!(in_words(&whole.resolve(&moment)), expected, "{path} for {client:?}");
+            let about = Catalog::read_for_moment(&system, &moment);
+            let expected = in_words(&about.resolve_moment(&moment));
+            assert_eq!(in_words(&whole.resolve_moment(&moment)), expected, "{path} for {client:?}");
         }
         Ok(())
     });
@@ -144,7 +144,7 @@ fn a_repair_is_reported_once() {
         dialects: Dialects::All,
         strangers: Strangers::LeftOut,
     };
-    let found = Catalog::whole(&system, &root, scope).check();
+    let found = Catalog::read_project(&system, &root, scope).check_project();
     let codes: Vec<_> = found.iter().map(Diagnostic::code).collect();
     assert_eq!(codes, ["frontmatter-repaired", "client/unused-pattern"]);
 }
@@ -166,13 +166,13 @@ fn without_a_path_only_the_start_is_loaded() {
         dialects: native_only(),
         strangers: Strangers::LeftOut,
     };
-    let catalog = Catalog::whole(&system, &root, scope);
+    let catalog = Catalog::read_project(&system, &root, scope);
     let moment = Moment { client: Some("claude".to_owned()), ..Moment::default() };
-    let answer = catalog.resolve(&moment);
+    let answer = catalog.resolve_moment(&moment);
     let loaded: Vec<_> = answer.left_out.iter().map(|out| out.content).collect();
     assert_eq!(loaded, ["User.\n", "Top.\n"]);
     assert_eq!(answer.items.len(), 2);
     // The user's own files belong to no project.
     let moment = Moment::default();
-    assert_eq!(catalog.resolve(&moment).items.len(), 3);
+    assert_eq!(catalog.resolve_moment(&moment).items.len(), 3);
 }

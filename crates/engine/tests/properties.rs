@@ -86,7 +86,7 @@ fn root(system: &MemorySystem) -> Root {
 
 fn whole(system: &MemorySystem) -> Catalog {
     let top = Target::from_slashed("", TargetKind::Directory);
-    Catalog::whole(
+    Catalog::read_project(
         system,
         &root(system),
         CatalogScope {
@@ -109,11 +109,11 @@ struct Answered {
 fn ask(files: &Files, (path, action, timing): Question) -> Answered {
     let system = system(files);
     let root = root(&system);
-    let about = Moment::about(&system, root.clone(), root.path(), Path::new(path));
+    let about = Moment::from_path(&system, root.clone(), root.path(), Path::new(path));
     let dialects = Dialects::Only(vec![structured::NAME]);
     let moment = Moment { action, timing, dialects, ..about };
-    let catalog = Catalog::about(&system, &moment);
-    let answer = catalog.resolve(&moment);
+    let catalog = Catalog::read_for_moment(&system, &moment);
+    let answer = catalog.resolve_moment(&moment);
     let place = |path: &Path, name: &dyn Display| format!("{}#{name}", path.display());
     let items = answer.items.iter().map(|applied| place(applied.item.path, &applied.item.name));
     let decisions = answer
@@ -159,7 +159,7 @@ fn an_item_reaches_the_files_that_it_applies_to() {
         let paths = &catalog.files().expect("it was read as a whole").files;
         let mut reached = vec![Vec::new(); paths.len()];
         let moment = Moment { action, timing, ..Moment::default() };
-        catalog.reach(&moment, &mut |found| {
+        catalog.collect_reach(&moment, &mut |found| {
             if let Candidate::Item(item) = found.candidate {
                 let place = format!("{}#{}", item.path.display(), item.name);
                 found.files.iter().for_each(|file| reached[file].push(place.clone()));
@@ -167,7 +167,7 @@ fn an_item_reaches_the_files_that_it_applies_to() {
         });
         for (path, mut reached) in paths.iter().zip(reached) {
             let target = Some(Target::from_slashed(path, TargetKind::File));
-            let answer = catalog.candidates(&Moment { target, ..moment.clone() });
+            let answer = catalog.collect_candidates(&Moment { target, ..moment.clone() });
             let place = |item: &Item<'_>| format!("{}#{}", item.path.display(), item.name);
             let mut applied: Vec<_> = answer.items.iter().map(|of| place(&of.item)).collect();
             reached.sort_unstable();
@@ -263,7 +263,7 @@ fn the_whole_project_holds_every_entry() {
     arbtest::arbtest(|bytes| {
         let (files, count) = files(bytes)?;
         let catalog = whole(&system(&files));
-        let answer = catalog.candidates(&Moment::default());
+        let answer = catalog.collect_candidates(&Moment::default());
         let total = answer.items.len() + answer.decisions.len() + answer.left_out.len();
         assert_eq!(total, count);
         // Without a path and a filter, only what is broken is out.
@@ -282,7 +282,7 @@ fn assert_total(bytes: &[u8]) {
         .with_file("AGENTS.yml", "context:\n- content: GOOD\n")
         .with_file("a.py", "");
     let catalog = whole(&system);
-    for diagnostic in catalog.check() {
+    for diagnostic in catalog.check_project() {
         let text = diagnostic.source.text();
         assert!(text.get(diagnostic.span.range()).is_some(), "{diagnostic:?}");
         assert!(!diagnostic.message.is_empty());
@@ -292,9 +292,10 @@ fn assert_total(bytes: &[u8]) {
     }
     let root = root(&system);
     for path in ["a.py", "b/"] {
-        let target = root.locate(&system, root.path(), Path::new(path)).expect("it is inside");
+        let target =
+            root.locate_target(&system, root.path(), Path::new(path)).expect("it is inside");
         let moment = Moment { target: Some(target), ..Moment::default() };
-        let answer = catalog.resolve(&moment);
+        let answer = catalog.resolve_moment(&moment);
         assert!(answer.items.iter().any(|applied| applied.item.content == "GOOD"));
     }
 }
@@ -354,7 +355,7 @@ fn safe_fixes_come_to_an_end() {
         for round in 0.. {
             assert!(round < 5, "the fixes go round in circles:\n{text}");
             let catalog = whole(&MemorySystem::new("/p").with_file("AGENTS.yaml", &text));
-            let now = catalog.candidates(&Moment::default()).items.len();
+            let now = catalog.collect_candidates(&Moment::default()).items.len();
             assert!(now >= delivered, "an entry was lost:\n{text}");
             delivered = now;
             let diagnostics = catalog.diagnostics();

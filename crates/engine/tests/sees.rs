@@ -88,7 +88,7 @@ fn viewers(bytes: &mut Unstructured<'_>, moment: &Moment) -> arbitrary::Result<V
         let delivery = if bytes.ratio(1, 2)? {
             Delivery::by_hook("hooks.json")
         } else {
-            Delivery::missing(*bytes.choose(&CAUSES)?, "it is not there", None)
+            Delivery::with_missing_hook(*bytes.choose(&CAUSES)?, "it is not there", None)
         };
         if viewers.iter().all(|viewer| viewer.client != client) {
             viewers.push(Viewer::new(moment, client, delivery));
@@ -161,16 +161,16 @@ fn rows_and_totals_agree() {
         let system = project(bytes)?;
         let root = Root::open(&system, Path::new("/p")).expect("the root is there");
         let path = Path::new(*bytes.choose(&PATHS)?);
-        let moment = Moment::about(&system, root.clone(), root.path(), path);
+        let moment = Moment::from_path(&system, root.clone(), root.path(), path);
         let viewers = viewers(bytes, &moment)?;
-        let catalog = Catalog::about(&system, &moment);
-        let sees = Sees::of(&catalog, root.path(), &viewers, &estimate_tokens);
+        let catalog = Catalog::read_for_moment(&system, &moment);
+        let sees = Sees::from_catalog(&catalog, root.path(), &viewers, &estimate_tokens);
         check_table(&sees, &viewers);
         for (viewer, total) in viewers.iter().zip(&sees.totals) {
-            let answer = catalog.resolve(&viewer.moment);
+            let answer = catalog.resolve_moment(&viewer.moment);
             let due = |state: State| -> usize {
                 let items = answer.items.iter().filter(|applied| applied.item.state == state);
-                items.map(|applied| budget::cost(&applied.item, &estimate_tokens)).sum()
+                items.map(|applied| budget::item_cost(&applied.item, &estimate_tokens)).sum()
             };
             let (active, listed) = (due(State::Active), due(State::Listed));
             if viewer.delivery.missing_hook().is_some() {
@@ -197,14 +197,14 @@ fn the_matrix_of_a_project_agrees_with_its_shares() {
             dialects: Dialects::All,
             strangers: Strangers::LeftOut,
         };
-        let catalog = Catalog::whole(&system, &root, scope);
+        let catalog = Catalog::read_project(&system, &root, scope);
         let moment = Moment { root: root.clone(), ..Moment::default() };
         let viewers = viewers(bytes, &moment)?;
-        let survey = Survey::of(&catalog, root.path(), &moment, &estimate_tokens)
+        let survey = Survey::from_catalog(&catalog, root.path(), &moment, &estimate_tokens)
             .expect("the whole project was read");
-        let sees = survey.sees(&catalog, root.path(), &viewers, &estimate_tokens);
+        let sees = survey.tabulate_sees(&catalog, root.path(), &viewers, &estimate_tokens);
         check_table(&sees, &viewers);
-        let shares = survey.shares(&catalog, root.path(), &viewers, &estimate_tokens);
+        let shares = survey.client_shares(&catalog, root.path(), &viewers, &estimate_tokens);
         for (share, total) in shares.iter().zip(&sees.totals) {
             let Total { loaded, listed, delivered, missing } = *total;
             assert_eq!(

@@ -49,12 +49,12 @@ pub enum RemoteProtocol {
 impl ServerAddress {
     /// Replaces variables, as clients do in their own files: `${NAME}`, `${NAME:-default}`, `${env:NAME}` and
     /// `${workspaceFolder}`. The error names a variable without a value.
-    pub(crate) fn filled(
+    pub(crate) fn expand_variables(
         &self,
         system: &dyn System,
         directory: &Path,
     ) -> Result<ServerAddress, String> {
-        let fill = |text: &String| filled(system, directory, text);
+        let fill = |text: &String| expand_text(system, directory, text);
         let pair = |(name, value): &(String, String)| Ok::<_, String>((name.clone(), fill(value)?));
         Ok(match self {
             ServerAddress::Program(ServerProgram { command, args, env }) => {
@@ -76,7 +76,7 @@ impl ServerAddress {
 }
 
 /// Replaces the variables of one text. Values are not looked at again; anything else in `${…}` stays as it is.
-fn filled(system: &dyn System, directory: &Path, text: &str) -> Result<String, String> {
+fn expand_text(system: &dyn System, directory: &Path, text: &str) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn variables_are_filled_in() {
         let system = MemorySystem::new("/p").with_env("TOKEN", "t${TOKEN}");
-        let fill = |text: &str| filled(&system, Path::new("/p/x"), text);
+        let fill = |text: &str| expand_text(&system, Path::new("/p/x"), text);
         for (text, expected) in [
             ("plain $TOKEN", "plain $TOKEN"),
             ("Bearer ${TOKEN}!", "Bearer t${TOKEN}!"),

@@ -67,7 +67,7 @@ pub(crate) trait Wire: Send {
     fn receive(&mut self, patience: Duration) -> Result<Value, WireFailure>;
 
     /// Notes the revision that both sides speak from now on.
-    fn agree(&mut self, _revision: Option<&str>) {}
+    fn set_revision(&mut self, _revision: Option<&str>) {}
 
     /// Returns whether a request that the server does not know does no harm before the introduction. Some programs end
     /// then, or say nothing.
@@ -76,7 +76,7 @@ pub(crate) trait Wire: Send {
     }
 
     /// Asks for what the server says unasked, where that does not come by itself.
-    fn follow(&mut self) {}
+    fn start_listening(&mut self) {}
 
     /// Returns what the server has complained of since the last call.
     fn take_errors(&mut self) -> Vec<u8> {
@@ -108,25 +108,28 @@ impl McpConnection {
     ) -> Result<McpConnection, String> {
         let until = system.elapsed() + patience;
         let problem = |problem: String| format!("the server `{name}` cannot be started: {problem}");
-        let filled = address.filled(system.as_ref(), directory).map_err(problem)?;
+        let filled = address.expand_variables(system.as_ref(), directory).map_err(problem)?;
         match &filled {
             ServerAddress::Program(program) => {
                 let lines = MessageLines::start(system, directory, program).map_err(problem)?;
-                McpConnection::new(Box::new(lines), Arc::clone(system), stop).introduced(until)
+                McpConnection::new(Box::new(lines), Arc::clone(system), stop)
+                    .into_initialized(until)
             }
-            ServerAddress::Remote(remote) => McpConnection::reach(system, remote, until, stop)
-                .map_err(|problem| format!("the server `{name}` cannot be reached: {problem}")),
+            ServerAddress::Remote(remote) => {
+                McpConnection::connect_remote(system, remote, until, stop)
+                    .map_err(|problem| format!("the server `{name}` cannot be reached: {problem}"))
+            }
         }
     }
 
-    fn reach(
+    fn connect_remote(
         system: &Arc<dyn System>,
         remote: &RemoteServer,
         until: Duration,
         stop: &Interruption,
     ) -> Result<McpConnection, String> {
         let introduced = |wire: Box<dyn Wire>| {
-            McpConnection::new(wire, Arc::clone(system), stop).introduced(until)
+            McpConnection::new(wire, Arc::clone(system), stop).into_initialized(until)
         };
         let http = || {
             let http = StreamableHttp::new(system, remote)?;
@@ -145,8 +148,8 @@ impl McpConnection {
     }
 
     /// Introduces us. The error has the server's last words, if it has any.
-    fn introduced(mut self, until: Duration) -> Result<McpConnection, String> {
-        match self.introduce(until) {
+    fn into_initialized(mut self, until: Duration) -> Result<McpConnection, String> {
+        match self.initialize(until) {
             Ok(()) => Ok(self),
             Err(problem) => {
                 // Words of a program that has just ended are still on the way.
@@ -163,22 +166,22 @@ impl McpConnection {
 
     /// Introduces us. The newest revision has no introduction: a server elsewhere is asked first who it is, and a program
     /// when it refuses.
-    fn introduce(&mut self, until: Duration) -> Result<(), String> {
+    fn initialize(&mut self, until: Duration) -> Result<(), String> {
         if self.wire.can_probe() && self.is_of_newest_revision(until) {
             return Ok(());
         }
         let hello =
-            json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": ourselves()});
-        match self.ask("initialize", &hello, until)? {
+            json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client_info()});
+        match self.send_request("initialize", &hello, until)? {
             Ok(result) => {
                 let revision = result["protocolVersion"].as_str().unwrap_or(REVISION);
-                self.wire.agree(Some(revision));
-                let notice = rpc::notification("notifications/initialized", None);
-                self.send(&notice, until)?;
+                self.wire.set_revision(Some(revision));
+                let notice = rpc::build_notification("notifications/initialized", None);
+                self.send_message(&notice, until)?;
             }
             Err(refusal) => {
                 self.speak_newest(true);
-                let found = self.ask("server/discover", &json!({}), until);
+                let found = self.send_request("server/discover", &json!({}), until);
                 found.map_err(|_| refusal.clone())?.map_err(|_| refusal)?;
             }
         }
@@ -187,16 +190,16 @@ impl McpConnection {
 
     fn speak_newest(&mut self, is_newest: bool) {
         self.is_newest = is_newest;
-        self.wire.agree(is_newest.then_some(NEWEST));
+        self.wire.set_revision(is_newest.then_some(NEWEST));
     }
 
     /// Asks a server for what it knows of the newest revision. One that wants another request of that revision is asked
     /// again; any other refusal, and silence, is that of an older server.
     fn is_of_newest_revision(&mut self, until: Duration) -> bool {
-        let until = until.min(self.system.elapsed() + self.patience(until).min(PROBE) / 2);
+        let until = until.min(self.system.elapsed() + self.remaining_time(until).min(PROBE) / 2);
         self.speak_newest(true);
         for _ in 0..2 {
-            match self.exchange("server/discover", &json!({}), until) {
+            match self.exchange_messages("server/discover", &json!({}), until) {
                 // A server that knows no such request may answer anything.
                 Ok(Ok(found)) => {
                     let known = found["supportedVersions"].as_array();
@@ -227,22 +230,22 @@ impl McpConnection {
         McpConnection { wire, system, last: 0, is_newest: false, stop: stop.clone() }
     }
 
-    fn patience(&self, until: Duration) -> Duration {
+    fn remaining_time(&self, until: Duration) -> Duration {
         until.saturating_sub(self.system.elapsed())
     }
 
-    fn send(&mut self, message: &Value, until: Duration) -> Result<(), WireFailure> {
-        self.wire.send(message, self.patience(until))
+    fn send_message(&mut self, message: &Value, until: Duration) -> Result<(), WireFailure> {
+        self.wire.send(message, self.remaining_time(until))
     }
 
     /// Returns the next message, unless we are stopped.
-    fn receive(&mut self, until: Duration) -> Result<Value, WireFailure> {
+    fn receive_message(&mut self, until: Duration) -> Result<Value, WireFailure> {
         loop {
             if self.stop.is_raised() {
                 return Err(WireFailure::Broken("was interrupted".to_owned()));
             }
-            match self.wire.receive(self.patience(until).min(TICK)) {
-                Err(WireFailure::Late) if !self.patience(until).is_zero() => {}
+            match self.wire.receive(self.remaining_time(until).min(TICK)) {
+                Err(WireFailure::Late) if !self.remaining_time(until).is_zero() => {}
                 outcome => return outcome,
             }
         }
@@ -250,12 +253,12 @@ impl McpConnection {
 
     /// Reads what the server says unasked, for so long, and returns the methods of its notifications. The
     /// error is a message: the server has ended, or says too much.
-    pub fn listen(&mut self, patience: Duration) -> Result<Vec<String>, String> {
+    pub fn collect_notifications(&mut self, patience: Duration) -> Result<Vec<String>, String> {
         let until = self.system.elapsed() + patience;
         let mut methods = Vec::new();
-        self.wire.follow();
+        self.wire.start_listening();
         loop {
-            match self.wire.receive(self.patience(until)) {
+            match self.wire.receive(self.remaining_time(until)) {
                 Ok(message) => {
                     let method = message["method"].as_str().map(str::to_owned);
                     if methods.len() < MOST_NOTICES {
@@ -277,13 +280,13 @@ impl McpConnection {
     /// Sends a request and waits for its answer, until the given time at most. Other messages of the server
     /// do not extend that time. The inner error is the server's own, the outer one that of the connection, which
     /// cannot be used any more; both are messages.
-    pub fn ask(
+    pub fn send_request(
         &mut self,
         method: &str,
         params: &Value,
         until: Duration,
     ) -> Result<Result<Value, String>, String> {
-        let answer = self.exchange(method, params, until)?;
+        let answer = self.exchange_messages(method, params, until)?;
         Ok(answer.map_err(|error| match error.message.as_str() {
             "" => "the server refused".to_owned(),
             message => message.to_owned(),
@@ -291,7 +294,7 @@ impl McpConnection {
     }
 
     /// Does the same, with the server's error as it is.
-    fn exchange(
+    fn exchange_messages(
         &mut self,
         method: &str,
         params: &Value,
@@ -304,16 +307,16 @@ impl McpConnection {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": NEWEST,
                 "io.modelcontextprotocol/clientCapabilities": {},
-                "io.modelcontextprotocol/clientInfo": ourselves(),
+                "io.modelcontextprotocol/clientInfo": client_info(),
             });
         }
-        self.send(&rpc::request(&id.into(), method, Some(params)), until)?;
+        self.send_message(&rpc::build_request(&id.into(), method, Some(params)), until)?;
         loop {
-            match RpcMessage::from_json(self.receive(until)?) {
+            match RpcMessage::from_json(self.receive_message(until)?) {
                 // A server may send requests too; none is supported.
                 Ok(RpcMessage::Request { id: asked, .. }) => {
                     let refused = RpcError::new(RpcErrorCode::UnknownMethod, "not supported");
-                    self.send(&rpc::answer(&asked, Err(refused)), until)?;
+                    self.send_message(&rpc::build_response(&asked, Err(refused)), until)?;
                 }
                 Ok(RpcMessage::Response { id: answered, outcome }) if answered == id => {
                     return Ok(outcome);
@@ -328,7 +331,7 @@ impl McpConnection {
     }
 
     /// Reads all pages of a list. A server without such a list has none. The error is a message.
-    pub fn list(
+    pub fn read_list(
         &mut self,
         method: &str,
         key: &str,
@@ -338,7 +341,7 @@ impl McpConnection {
         let (mut all, mut cursor) = (Vec::new(), None::<String>);
         for _ in 0..MOST_PAGES {
             let params = cursor.map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-            let Ok(mut page) = self.ask(method, &params, until)? else { break };
+            let Ok(mut page) = self.send_request(method, &params, until)? else { break };
             if let Some(Value::Array(list)) = page.get_mut(key).map(Value::take) {
                 all.extend(list);
             }
@@ -352,6 +355,6 @@ impl McpConnection {
     }
 }
 
-fn ourselves() -> Value {
+fn client_info() -> Value {
     json!({"name": "brief", "version": env!("CARGO_PKG_VERSION")})
 }

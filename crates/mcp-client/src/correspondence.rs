@@ -62,20 +62,21 @@ pub(crate) struct Correspondence {
 }
 
 impl Correspondence {
-    pub(crate) fn with(
+    pub(crate) fn new(
         system: &Arc<dyn System>,
         remote: &RemoteServer,
     ) -> Result<Correspondence, String> {
-        let address = checked(&remote.url)?;
-        let (host, is_encrypted) = (host(&address), address.scheme_str() == Some("https"));
-        let route = Route::to(system.as_ref(), is_encrypted, &host)
+        let address = parse_address(&remote.url)?;
+        let (host, is_encrypted) =
+            (lowercase_host(&address), address.scheme_str() == Some("https"));
+        let route = Route::from_environment(system.as_ref(), is_encrypted, &host)
             .map_err(|error| format!("`SSL_CERT_FILE` cannot be read: {error}"))?;
         let is_free = |(name, _): &&(String, String)| {
             !OURS.split(' ').any(|ours| ours.eq_ignore_ascii_case(name))
         };
         Ok(Correspondence {
             system: Arc::clone(system),
-            agent: route.agent()?,
+            agent: route.create_agent()?,
             address,
             headers: remote.headers.iter().filter(is_free).cloned().collect(),
             session: Mutex::default(),
@@ -85,31 +86,31 @@ impl Correspondence {
     }
 
     /// Returns the header fields of a request, besides those that say what is sent.
-    fn fields(&self) -> Vec<(String, String)> {
+    fn header_fields(&self) -> Vec<(String, String)> {
         let mut fields = self.headers.clone();
         let agreed = [("mcp-session-id", &self.session), ("mcp-protocol-version", &self.revision)];
         for (name, value) in agreed {
-            fields.extend(locked(value).clone().map(|value| (name.to_owned(), value)));
+            fields.extend(lock_shared(value).clone().map(|value| (name.to_owned(), value)));
         }
         fields
     }
 
     /// Sends a message. A redirect is followed on the same host, if it keeps the message.
-    pub(crate) fn post(
+    pub(crate) fn post_message(
         &self,
         address: &Uri,
         message: &Value,
         patience: Duration,
     ) -> Result<Response<ureq::Body>, String> {
         let body = message.to_string();
-        let mut fields = self.fields();
+        let mut fields = self.header_fields();
         // The newest revision repeats these two, for servers in between.
         let name = message["params"]["name"].as_str().filter(|name| name.is_ascii());
         let kept = [("mcp-method", message["method"].as_str()), ("mcp-name", name)];
         for (field, value) in kept {
             fields.extend(value.map(|value| (field.to_owned(), value.to_owned())));
         }
-        redirected(address, &[307, 308], |address| {
+        follow_redirects(address, &[307, 308], |address| {
             let request = self
                 .agent
                 .post(address)
@@ -121,33 +122,33 @@ impl Correspondence {
     }
 
     /// Sends a message that has no answer.
-    pub(crate) fn tell(
+    pub(crate) fn post_notification(
         &self,
         address: &Uri,
         message: &Value,
         patience: Duration,
     ) -> Result<(), String> {
-        let status = self.post(address, message, patience)?.status();
-        if status.is_success() { Ok(()) } else { Err(refusal(status.as_u16())) }
+        let status = self.post_message(address, message, patience)?.status();
+        if status.is_success() { Ok(()) } else { Err(render_refusal(status.as_u16())) }
     }
 
     /// Tells the server that its session ends.
     pub(crate) fn end_session(&self, patience: Duration) -> Result<(), String> {
-        let request = with_fields(self.agent.delete(&self.address), &self.fields());
+        let request = with_fields(self.agent.delete(&self.address), &self.header_fields());
         let request = request.config().timeout_global(Some(patience)).build();
-        request.call().map(drop).map_err(|error| told(&error))
+        request.call().map(drop).map_err(|error| render_error(&error))
     }
 
     /// Opens a stream of events, or goes on with one.
-    pub(crate) fn stream(
+    pub(crate) fn open_stream(
         &self,
         place: &StreamPlace,
         patience: Duration,
     ) -> Result<Response<ureq::Body>, String> {
-        let mut fields = self.fields();
+        let mut fields = self.header_fields();
         let last = place.last_id.as_ref().filter(|id| !id.is_empty());
         fields.extend(last.map(|id| ("last-event-id".to_owned(), id.clone())));
-        redirected(&self.address, &[301, 302, 307, 308], |address| {
+        follow_redirects(&self.address, &[301, 302, 307, 308], |address| {
             let request = self.agent.get(address).header("accept", "text/event-stream");
             let request = with_fields(request, &fields);
             request.config().timeout_global(Some(patience)).build().call()
@@ -155,8 +156,8 @@ impl Correspondence {
     }
 
     /// Notes the revision that both sides speak from now on.
-    pub(crate) fn agree(&self, revision: Option<&str>) {
-        *locked(&self.revision) = revision.map(str::to_owned);
+    pub(crate) fn set_revision(&self, revision: Option<&str>) {
+        *lock_shared(&self.revision) = revision.map(str::to_owned);
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -164,7 +165,7 @@ impl Correspondence {
     }
 
     pub(crate) fn has_session(&self) -> bool {
-        locked(&self.session).is_some()
+        lock_shared(&self.session).is_some()
     }
 
     /// Ends the connection: what waits for the server ends now.
@@ -175,7 +176,7 @@ impl Correspondence {
 
     /// Waits before a stream is asked for again, as long as the server says, within reason. Returns whether the
     /// connection still stands.
-    fn pause(&self, place: &StreamPlace) -> bool {
+    fn wait_to_retry(&self, place: &StreamPlace) -> bool {
         let time = place.retry.unwrap_or(STREAM_PAUSE).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
         let until = self.system.elapsed() + time;
         while !self.is_over() && self.system.elapsed() < until {
@@ -185,16 +186,21 @@ impl Correspondence {
     }
 
     /// Sends a request and hands its answer over.
-    pub(crate) fn ask(&self, message: &Value, patience: Duration, to: &SyncSender<RemoteEvent>) {
+    pub(crate) fn send_request(
+        &self,
+        message: &Value,
+        patience: Duration,
+        to: &SyncSender<RemoteEvent>,
+    ) {
         let begun = self.system.elapsed();
-        let arrived = self.post(&self.address, message, patience).and_then(|response| {
+        let arrived = self.post_message(&self.address, message, patience).and_then(|response| {
             if message["method"] == "initialize"
-                && let Some(session) = field(&response, "mcp-session-id")
+                && let Some(session) = header_value(&response, "mcp-session-id")
             {
-                *locked(&self.session) = Some(session);
+                *lock_shared(&self.session) = Some(session);
             }
             let until = begun + patience;
-            self.deliver(response, &message["id"], until, to)
+            self.deliver_response(response, &message["id"], until, to)
         });
         if let Err(problem) = arrived {
             // Without a receiver the connection was given up.
@@ -203,7 +209,7 @@ impl Correspondence {
     }
 
     /// Hands over the messages of a response to the request of that number.
-    fn deliver(
+    fn deliver_response(
         &self,
         response: Response<ureq::Body>,
         id: &Value,
@@ -215,7 +221,7 @@ impl Correspondence {
         }
         let status = response.status().as_u16();
         let body = response.into_body().with_config().limit(MESSAGE_BYTES).read_to_vec();
-        let body = body.map_err(|error| told(&error))?;
+        let body = body.map_err(|error| render_error(&error))?;
         let message = serde_json::from_slice::<Value>(&body).ok();
         match (status, message) {
             // An older revision has lists of messages.
@@ -233,7 +239,7 @@ impl Correspondence {
                 Err("the server answered with something else than a message".to_owned())
             }
             (404, _) if self.has_session() => Err("the server has ended our session".to_owned()),
-            (status, _) => Err(refusal(status)),
+            (status, _) => Err(render_refusal(status)),
         }
     }
 
@@ -263,14 +269,14 @@ impl Correspondence {
                 return Ok(());
             }
             let early = || "the server ended its answer early".to_owned();
-            if place.last_id.is_none() || !self.pause(&place) {
+            if place.last_id.is_none() || !self.wait_to_retry(&place) {
                 return Err(early());
             }
             let left = until.saturating_sub(self.system.elapsed());
             if left.is_zero() {
                 return Err(WireFailure::Late.into());
             }
-            response = self.stream(&place, left)?;
+            response = self.open_stream(&place, left)?;
             if !is_stream(&response) {
                 return Err(early());
             }
@@ -278,10 +284,10 @@ impl Correspondence {
     }
 
     /// Hands over what the server says unasked, as long as it lets us.
-    pub(crate) fn follow(&self, to: &SyncSender<RemoteEvent>) {
+    pub(crate) fn follow_stream(&self, to: &SyncSender<RemoteEvent>) {
         let mut place = StreamPlace::default();
         loop {
-            let Ok(response) = self.stream(&place, STREAM_TIME) else { return };
+            let Ok(response) = self.open_stream(&place, STREAM_TIME) else { return };
             if !is_stream(&response) {
                 return;
             }
@@ -292,14 +298,14 @@ impl Correspondence {
                     message.is_none_or(|message| to.send(RemoteEvent::Message(message)).is_ok());
                 is_taken && !self.is_over()
             });
-            if !self.pause(&place) {
+            if !self.wait_to_retry(&place) {
                 return;
             }
         }
     }
 }
 
-fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_shared<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -312,22 +318,22 @@ fn with_fields<B>(
 
 /// Returns whether a response is a stream of events.
 fn is_stream(response: &Response<ureq::Body>) -> bool {
-    let kind = field(response, "content-type").unwrap_or_default().to_ascii_lowercase();
+    let kind = header_value(response, "content-type").unwrap_or_default().to_ascii_lowercase();
     response.status().is_success() && kind.starts_with("text/event-stream")
 }
 
 /// Sends a request, and again where the server says, if that is on the same host.
-fn redirected(
+fn follow_redirects(
     address: &Uri,
     followed: &[u16],
     send: impl Fn(&Uri) -> Result<Response<ureq::Body>, ureq::Error>,
 ) -> Result<Response<ureq::Body>, String> {
     let mut address = address.clone();
     for _ in 0..limits::TOOL_REDIRECTS {
-        let response = send(&address).map_err(|error| told(&error))?;
+        let response = send(&address).map_err(|error| render_error(&error))?;
         let is_followed = followed.contains(&response.status().as_u16());
-        let place = field(&response, "location").filter(|_| is_followed);
-        match place.and_then(|place| joined(&address, &place).ok()) {
+        let place = header_value(&response, "location").filter(|_| is_followed);
+        match place.and_then(|place| join_address(&address, &place).ok()) {
             Some(next) => address = next,
             None => return Ok(response),
         }
@@ -339,29 +345,29 @@ fn redirected(
 const MESSAGE_BYTES: u64 = limits::TOOL_MESSAGE_BYTES as u64;
 
 /// Parses an address, if a server may be asked there.
-fn checked(url: &str) -> Result<Uri, String> {
+fn parse_address(url: &str) -> Result<Uri, String> {
     let address: Uri = url.parse().map_err(|_| "its `url` is not an address".to_owned())?;
     if address.authority().is_none_or(|authority| authority.as_str().contains('@')) {
         return Err("its `url` has no host, or a password in it".to_owned());
     }
     match address.scheme_str() {
         Some("https") => Ok(address),
-        Some("http") if is_own_machine(&host(&address)) => Ok(address),
+        Some("http") if is_own_machine(&lowercase_host(&address)) => Ok(address),
         Some("http") => Err("a server elsewhere is asked over `https`".to_owned()),
         _ => Err("its `url` is neither `https` nor `http`".to_owned()),
     }
 }
 
-fn host(address: &Uri) -> String {
+fn lowercase_host(address: &Uri) -> String {
     let host = address.host().unwrap_or_default().trim_matches(['[', ']']);
     host.to_ascii_lowercase()
 }
 
-fn field(response: &Response<ureq::Body>, name: &str) -> Option<String> {
+fn header_value(response: &Response<ureq::Body>, name: &str) -> Option<String> {
     response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-pub(crate) fn refusal(status: u16) -> String {
+pub(crate) fn render_refusal(status: u16) -> String {
     match status {
         300..=399 => {
             format!("the server answered {status}: redirects to another host are not followed")
@@ -371,7 +377,7 @@ pub(crate) fn refusal(status: u16) -> String {
     }
 }
 
-fn told(error: &ureq::Error) -> String {
+fn render_error(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Timeout(_) => WireFailure::Late.into(),
         error => error.to_string(),
@@ -394,7 +400,7 @@ pub(crate) fn read_events(
             Ok(count) => count,
             Err(error) => match ureq::Error::from(error) {
                 ureq::Error::Io(_) => return Ok(()),
-                error => return Err(told(&error)),
+                error => return Err(render_error(&error)),
             },
         };
         parser
@@ -412,7 +418,7 @@ pub(crate) fn read_events(
 }
 
 /// Returns the address that a server names, if it is on the same host.
-pub(crate) fn joined(base: &Uri, named: &str) -> Result<Uri, String> {
+pub(crate) fn join_address(base: &Uri, named: &str) -> Result<Uri, String> {
     let origin = |address: &Uri| {
         let scheme = address.scheme_str().unwrap_or_default().to_owned();
         (scheme, address.authority().map(|found| found.as_str().to_ascii_lowercase()))
@@ -448,7 +454,7 @@ mod tests {
             "http://[::1]:9/x",
             "http://a.localhost/",
         ] {
-            assert!(checked(url).is_ok(), "{url}");
+            assert!(parse_address(url).is_ok(), "{url}");
         }
         for url in [
             "http://mcp.example/mcp",
@@ -461,7 +467,7 @@ mod tests {
             "mcp.example",
             "",
         ] {
-            assert!(checked(url).is_err(), "{url}");
+            assert!(parse_address(url).is_err(), "{url}");
         }
     }
 
@@ -478,10 +484,10 @@ mod tests {
             ("https://a.example/m", None),
             ("https://a.example:8443@b.example/m", None),
         ] {
-            let found = joined(&base, named).ok().map(|address| address.to_string());
+            let found = join_address(&base, named).ok().map(|address| address.to_string());
             assert_eq!(found.as_deref(), expected, "{named}");
         }
         // Two slashes are a path here, never a host.
-        assert_eq!(joined(&base, "//b.example/m").unwrap().host(), Some("a.example"));
+        assert_eq!(join_address(&base, "//b.example/m").unwrap().host(), Some("a.example"));
     }
 }

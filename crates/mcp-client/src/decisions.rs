@@ -45,7 +45,7 @@ impl ToolDecisions {
 
     /// Returns the content whose hash stands for a tool of this server with all that it says, in any order of keys.
     pub fn tool_content(&self, tool: &Value) -> Vec<u8> {
-        let said = sorted(tool);
+        let said = sort_keys(tool);
         json!({"tool of the MCP server": self.origin, "says": said}).to_string().into_bytes()
     }
 
@@ -55,31 +55,31 @@ impl ToolDecisions {
     }
 
     /// Returns whether a tool counts. Before any tool of the server was accepted, all do that are not denied.
-    pub fn allows(&self, tool: &Value) -> bool {
+    pub fn allows_tool(&self, tool: &Value) -> bool {
         let hash = sha256(&self.tool_content(tool));
         let is_reviewed = self.accepted.contains(&sha256(&self.server_content()));
         !self.denied.contains(&hash) && (!is_reviewed || self.accepted.contains(&hash))
     }
 
     /// Divides tools into those that count and the names of the others.
-    pub fn divide(&self, tools: Vec<Value>) -> ListedTools {
+    pub fn divide_tools(&self, tools: Vec<Value>) -> ListedTools {
         let (tools, others): (Vec<Value>, Vec<Value>) =
-            tools.into_iter().partition(|tool| self.allows(tool));
+            tools.into_iter().partition(|tool| self.allows_tool(tool));
         let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
         ListedTools { tools, held_back: others.iter().map(name).collect() }
     }
 }
 
 /// Returns a value with the keys of its objects in order, without `_meta`, which is for programs.
-fn sorted(value: &Value) -> Value {
+fn sort_keys(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let mut keys: Vec<&String> = fields.keys().filter(|key| *key != "_meta").collect();
             keys.sort_unstable();
-            let fields = keys.into_iter().map(|key| (key.clone(), sorted(&fields[key])));
+            let fields = keys.into_iter().map(|key| (key.clone(), sort_keys(&fields[key])));
             Value::Object(fields.collect::<Map<_, _>>())
         }
-        Value::Array(values) => values.iter().map(sorted).collect(),
+        Value::Array(values) => values.iter().map(sort_keys).collect(),
         value => value.clone(),
     }
 }
@@ -99,31 +99,31 @@ mod tests {
     fn what_was_accepted_counts_and_nothing_else() {
         let tool = json!({"name": "t", "description": "Reads.", "inputSchema": {"a": 1, "b": 2}});
         let accepted = accepting(&[&tool]);
-        assert!(accepted.allows(&tool));
+        assert!(accepted.allows_tool(&tool));
         let same = json!({"inputSchema": {"b": 2, "a": 1}, "description": "Reads.", "name": "t",
             "_meta": {"x": 1}});
-        assert!(accepted.allows(&same));
+        assert!(accepted.allows_tool(&same));
         for changed in [
             json!({"name": "t", "description": "Reads all keys.", "inputSchema": {"a": 1, "b": 2}}),
             json!({"name": "t", "description": "Reads.", "inputSchema": {"a": 1, "b": 3}}),
             json!({"name": "t", "description": "Reads.", "inputSchema": {"a": 1, "b": 2}, "title": "T"}),
             json!({"name": "new", "description": "Reads.", "inputSchema": {"a": 1, "b": 2}}),
         ] {
-            assert!(!accepted.allows(&changed), "{changed}");
+            assert!(!accepted.allows_tool(&changed), "{changed}");
             assert_eq!(
-                accepted.divide(vec![changed.clone()]).held_back,
+                accepted.divide_tools(vec![changed.clone()]).held_back,
                 [changed["name"].as_str().unwrap()]
             );
             // Nothing was accepted: all count.
-            assert!(ToolDecisions::new("f#s".to_owned(), [], []).allows(&changed));
+            assert!(ToolDecisions::new("f#s".to_owned(), [], []).allows_tool(&changed));
         }
         // Another server says the same.
         let hashes: Vec<String> = accepted.accepted.iter().cloned().collect();
         let hashes = || hashes.iter().map(String::as_str);
         let other = ToolDecisions::new("f#other".to_owned(), hashes(), []);
         assert_ne!(other.tool_content(&tool), accepted.tool_content(&tool));
-        assert!(other.allows(&json!({"name": "x"})));
+        assert!(other.allows_tool(&json!({"name": "x"})));
         // A denial wins.
-        assert!(!ToolDecisions::new("f#s".to_owned(), hashes(), hashes()).allows(&tool));
+        assert!(!ToolDecisions::new("f#s".to_owned(), hashes(), hashes()).allows_tool(&tool));
     }
 }

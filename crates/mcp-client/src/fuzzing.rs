@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::McpConnection;
 use crate::program::{MessageLines, PIECE};
-use crate::servers::answer;
+use crate::servers::extract_content;
 
 /// A server that sends its text, in pieces, whatever the request.
 struct Recital {
@@ -45,7 +45,7 @@ impl Companion for Recital {
 static SYSTEM: LazyLock<Arc<MemorySystem>> = LazyLock::new(|| Arc::new(MemorySystem::new("/p")));
 
 /// Parses bytes as the output of an MCP server: sends requests until the text is used up.
-pub fn answers(text: &[u8]) {
+pub fn fuzz_answers(text: &[u8]) {
     let recital = Recital { text: text.to_vec(), at: 0 };
     let system: Arc<dyn System> = Arc::clone(&*SYSTEM) as Arc<dyn System>;
     let until = system.elapsed() + Duration::from_mins(1);
@@ -54,8 +54,8 @@ pub fn answers(text: &[u8]) {
     let params = json!({});
     // The text is used up in the end: each request takes at least a line of it.
     for _ in 0..=text.len() {
-        match running.ask("tools/call", &params, until).and_then(|answer| answer) {
-            Ok(result) => drop(answer(&result)),
+        match running.send_request("tools/call", &params, until).and_then(|answer| answer) {
+            Ok(result) => drop(extract_content(&result)),
             Err(message) if message == "the server has ended" => return,
             Err(_) => {}
         }

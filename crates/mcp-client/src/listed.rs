@@ -27,7 +27,7 @@ pub const LARGEST_OFFER: usize = 64 * 1024;
 
 /// Makes a label of a server's name: letters, digits, `-` and `_`, and no two alike.
 pub fn server_label(name: &str, taken: &mut BTreeSet<String>) -> String {
-    let base: String = name.chars().take(LONGEST_LABEL).map(fit).collect();
+    let base: String = name.chars().take(LONGEST_LABEL).map(sanitize_letter).collect();
     // Two underscores in a row would be taken for the separator.
     let mut base = base.trim_matches('_').to_owned();
     while base.contains(SEPARATOR) {
@@ -45,7 +45,7 @@ pub fn server_label(name: &str, taken: &mut BTreeSet<String>) -> String {
     label
 }
 
-fn fit(letter: char) -> char {
+fn sanitize_letter(letter: char) -> char {
     if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' }
 }
 
@@ -72,11 +72,12 @@ impl ServerTool {
         let (mut labels, mut taken) = (BTreeSet::new(), BTreeSet::new());
         for server in names {
             let label = server_label(&server, &mut labels);
-            match servers.tools(&server, patience) {
+            match servers.list_tools(&server, patience) {
                 Ok(ListedTools { tools, held_back }) => {
                     problems.extend(held_back.iter().map(|tool| held_back_note(&server, tool)));
                     let all = tools.len();
-                    let fit = tools.iter().filter_map(|tool| described(&label, &server, tool));
+                    let fit =
+                        tools.iter().filter_map(|tool| create_server_tool(&label, &server, tool));
                     let fit: Vec<ServerTool> =
                         fit.filter(|tool| taken.insert(tool.scheme.name.to_lowercase())).collect();
                     if fit.len() < all {
@@ -108,9 +109,9 @@ pub fn held_back_note(server: &str, tool: &str) -> String {
 }
 
 /// Puts a tool under our name; `None` for one that no model could call.
-fn described(label: &str, server: &str, offer: &Value) -> Option<ServerTool> {
+fn create_server_tool(label: &str, server: &str, offer: &Value) -> Option<ServerTool> {
     let tool = offer["name"].as_str().filter(|name| !name.is_empty())?.to_owned();
-    let own: String = tool.chars().map(fit).collect();
+    let own: String = tool.chars().map(sanitize_letter).collect();
     let name = format!("{label}{SEPARATOR}{own}");
     if name.len() > LONGEST_NAME || offer.to_string().len() > LARGEST_OFFER {
         return None;
@@ -140,14 +141,14 @@ mod tests {
     /// Ruling E3: names of letters, digits, `_` and `-`, at most 64.
     #[test]
     fn a_tool_gets_a_name_that_models_can_call() {
-        let name = |offer: Value| described("s", "S", &offer).map(|tool| tool.scheme.name);
+        let name = |offer: Value| create_server_tool("s", "S", &offer).map(|tool| tool.scheme.name);
         assert_eq!(name(json!({"name": "a.b/c"})).as_deref(), Some("s__a_b_c"));
         assert_eq!(name(json!({"name": "x".repeat(62)})), None);
         assert_eq!(name(json!({"name": ""})), None);
         assert_eq!(name(json!({"name": 3})), None);
         assert_eq!(name(json!([])), None);
         assert_eq!(name(json!({"name": "a", "description": "x".repeat(70_000)})), None);
-        let tool = described("s", "S", &json!({"name": "a.b", "inputSchema": 3})).unwrap();
+        let tool = create_server_tool("s", "S", &json!({"name": "a.b", "inputSchema": 3})).unwrap();
         assert_eq!((tool.server.as_str(), tool.tool.as_str()), ("S", "a.b"));
         assert_eq!(tool.scheme.parameters, json!({"type": "object"}));
         assert_eq!(tool.scheme.description, "[s]");

@@ -41,7 +41,7 @@ impl MessageLines {
         };
         // Tokens for a server come from its `env`.
         let call = Passed::default().apply(system.as_ref(), call);
-        let program = system.start(&call).map_err(|error| error.to_string())?;
+        let program = system.start_program(&call).map_err(|error| error.to_string())?;
         Ok(MessageLines::new(program, Arc::clone(system)))
     }
 
@@ -51,7 +51,7 @@ impl MessageLines {
     }
 
     /// Returns the next line without its line break.
-    fn line(&mut self, until: Duration) -> Result<Vec<u8>, WireFailure> {
+    fn read_line(&mut self, until: Duration) -> Result<Vec<u8>, WireFailure> {
         let broken = |reason: &str| Err(WireFailure::Broken(reason.to_owned()));
         let mut piece = [0; PIECE];
         loop {
@@ -59,7 +59,7 @@ impl MessageLines {
             if patience.is_zero() {
                 return Err(WireFailure::Late);
             }
-            match self.input.take() {
+            match self.input.take_message() {
                 Ok(Some(line)) => return Ok(line),
                 Ok(None) => {}
                 Err(TooLong) => return broken("a message of the server is too large"),
@@ -93,7 +93,7 @@ impl Wire for MessageLines {
         let until = self.system.elapsed() + patience;
         loop {
             // What is no message is ignored: some programs talk to people there.
-            if let Ok(message) = serde_json::from_slice(&self.line(until)?) {
+            if let Ok(message) = serde_json::from_slice(&self.read_line(until)?) {
                 return Ok(message);
             }
         }
@@ -141,7 +141,7 @@ mod tests {
         let lines = MessageLines::new(Box::new(server), Arc::clone(&system));
         let until = system.elapsed() + patience;
         let mut running = McpConnection::new(Box::new(lines), system, &Interruption::default());
-        running.ask("tools/call", &json!({}), until).and_then(|answer| answer)
+        running.send_request("tools/call", &json!({}), until).and_then(|answer| answer)
     }
 
     /// X11: the time limit covers the whole request, not each line of a server.

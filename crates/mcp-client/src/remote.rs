@@ -16,7 +16,7 @@ use ureq::http::Uri;
 use crate::address::RemoteServer;
 use crate::connection::{Wire, WireFailure};
 use crate::correspondence::{
-    Correspondence, RemoteEvent, STREAM_TIME, joined, read_events, refusal,
+    Correspondence, RemoteEvent, STREAM_TIME, join_address, read_events, render_refusal,
 };
 
 /// The messages that wait for us; a server with more waits, too.
@@ -26,7 +26,7 @@ const QUEUE: usize = 64;
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// Starts a thread for work that a server can hold up.
-fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), WireFailure> {
+fn spawn_thread(work: impl FnOnce() + Send + 'static) -> Result<(), WireFailure> {
     let builder = thread::Builder::new().name("mcp-http".to_owned());
     let started = builder.spawn(work);
     started.map(drop).map_err(|error| WireFailure::Broken(error.to_string()))
@@ -38,7 +38,7 @@ fn run_within(
     work: impl FnOnce() -> Result<(), String> + Send + 'static,
 ) -> Result<(), WireFailure> {
     let (done, outcome) = channel();
-    spawn(move || drop(done.send(work())))?;
+    spawn_thread(move || drop(done.send(work())))?;
     match outcome.recv_timeout(patience) {
         Ok(outcome) => outcome.map_err(WireFailure::Broken),
         Err(_) => Err(WireFailure::Late),
@@ -83,7 +83,7 @@ impl StreamableHttp {
         system: &Arc<dyn System>,
         remote: &RemoteServer,
     ) -> Result<StreamableHttp, String> {
-        let shared = Arc::new(Correspondence::with(system, remote)?);
+        let shared = Arc::new(Correspondence::new(system, remote)?);
         let (to, events) = sync_channel(QUEUE);
         Ok(StreamableHttp { shared, events, to, is_following: false })
     }
@@ -94,28 +94,28 @@ impl Wire for StreamableHttp {
         let (shared, message) = (Arc::clone(&self.shared), message.clone());
         if is_request(&message) {
             let to = self.to.clone();
-            return spawn(move || shared.ask(&message, patience, &to));
+            return spawn_thread(move || shared.send_request(&message, patience, &to));
         }
-        run_within(patience, move || shared.tell(&shared.address, &message, patience))
+        run_within(patience, move || shared.post_notification(&shared.address, &message, patience))
     }
 
     fn receive(&mut self, patience: Duration) -> Result<Value, WireFailure> {
         next_message(&self.events, patience)
     }
 
-    fn agree(&mut self, revision: Option<&str>) {
-        self.shared.agree(revision);
+    fn set_revision(&mut self, revision: Option<&str>) {
+        self.shared.set_revision(revision);
     }
 
     fn can_probe(&self) -> bool {
         true
     }
 
-    fn follow(&mut self) {
+    fn start_listening(&mut self) {
         if !std::mem::replace(&mut self.is_following, true) {
             let (shared, to) = (Arc::clone(&self.shared), self.to.clone());
             // Without a thread, changes are seen at the next start.
-            let _ = spawn(move || shared.follow(&to));
+            let _ = spawn_thread(move || shared.follow_stream(&to));
         }
     }
 }
@@ -145,12 +145,12 @@ impl EventStream {
         patience: Duration,
     ) -> Result<EventStream, String> {
         let until = system.elapsed() + patience;
-        let shared = Arc::new(Correspondence::with(system, remote)?);
+        let shared = Arc::new(Correspondence::new(system, remote)?);
         let (to, events) = sync_channel(QUEUE);
         let streaming = Arc::clone(&shared);
-        spawn(move || {
+        spawn_thread(move || {
             let mut place = StreamPlace::default();
-            let problem = match streaming.stream(&place, STREAM_TIME) {
+            let problem = match streaming.open_stream(&place, STREAM_TIME) {
                 Ok(response) if response.status() == 200 => {
                     let ended = read_events(response, &mut place, |event| {
                         let event = match event.kind.as_str() {
@@ -162,7 +162,7 @@ impl EventStream {
                     });
                     ended.err().unwrap_or_else(|| "the server has ended".to_owned())
                 }
-                Ok(response) => refusal(response.status().as_u16()),
+                Ok(response) => render_refusal(response.status().as_u16()),
                 Err(problem) => problem,
             };
             let _ = to.send(RemoteEvent::Failed(problem));
@@ -170,7 +170,7 @@ impl EventStream {
         loop {
             let patience = until.saturating_sub(system.elapsed());
             if let RemoteEvent::Endpoint(named) = next(&events, patience)? {
-                let endpoint = joined(&shared.address, &named)?;
+                let endpoint = join_address(&shared.address, &named)?;
                 return Ok(EventStream { shared, events, endpoint });
             }
         }
@@ -187,7 +187,7 @@ impl Wire for EventStream {
     fn send(&mut self, message: &Value, patience: Duration) -> Result<(), WireFailure> {
         let (shared, message) = (Arc::clone(&self.shared), message.clone());
         let endpoint = self.endpoint.clone();
-        run_within(patience, move || shared.tell(&endpoint, &message, patience))
+        run_within(patience, move || shared.post_notification(&endpoint, &message, patience))
     }
 
     fn receive(&mut self, patience: Duration) -> Result<Value, WireFailure> {

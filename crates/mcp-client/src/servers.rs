@@ -38,7 +38,7 @@ struct ServerEntry {
 }
 
 impl ServerEntry {
-    fn address(self) -> Option<ServerAddress> {
+    fn into_address(self) -> Option<ServerAddress> {
         let ServerEntry { command, args, env, url, headers, kind, .. } = self;
         if let Some(command) = command {
             let env = env.into_iter().collect();
@@ -88,12 +88,14 @@ impl ConfiguredServers {
 
     /// Parses a configuration: `mcpServers` with `command`, `args` and `env`, or `url`, `headers` and `type`. The
     /// error is a message.
-    pub fn read(configuration: &[u8]) -> Result<Vec<(String, ServerAddress)>, String> {
+    pub fn parse_configuration(
+        configuration: &[u8],
+    ) -> Result<Vec<(String, ServerAddress)>, String> {
         let read: Configuration =
             serde_json::from_slice(configuration).map_err(|error| error.to_string())?;
         let mut servers = Vec::new();
         for (name, entry) in read.servers.into_iter().filter(|(_, entry)| !entry.disabled) {
-            let address = entry.address();
+            let address = entry.into_address();
             let address = address
                 .ok_or_else(|| format!("the server `{name}` has neither `command` nor `url`"))?;
             servers.push((name, address));
@@ -107,16 +109,16 @@ impl ConfiguredServers {
     }
 
     /// Returns the tools of a server. The error is a message.
-    pub fn tools(&mut self, server: &str, patience: Duration) -> Result<ListedTools, String> {
-        let tools = self.with(server, patience, |running, patience| {
-            running.list("tools/list", "tools", patience)
+    pub fn list_tools(&mut self, server: &str, patience: Duration) -> Result<ListedTools, String> {
+        let tools = self.with_server(server, patience, |running, patience| {
+            running.read_list("tools/list", "tools", patience)
         })?;
         let known = self.decisions.get(server).cloned().unwrap_or_default();
-        Ok(known.divide(tools))
+        Ok(known.divide_tools(tools))
     }
 
     /// Calls a tool of a server and returns its result. The error is a message.
-    pub fn call(
+    pub fn call_tool(
         &mut self,
         server: &str,
         tool: &str,
@@ -126,14 +128,15 @@ impl ConfiguredServers {
         let params = json!({"name": tool, "arguments": args});
         let until = self.system.elapsed() + time_left;
         // The server's own refusal does not end it.
-        let result =
-            self.with(server, time_left, |running, _| running.ask("tools/call", &params, until))?;
-        answer(&result?)
+        let result = self.with_server(server, time_left, |running, _| {
+            running.send_request("tools/call", &params, until)
+        })?;
+        extract_content(&result?)
     }
 
     /// Uses a server, which is started if it does not run. One that fails is ended: what it still says would be
     /// taken for the answer to the next request.
-    fn with<T>(
+    fn with_server<T>(
         &mut self,
         name: &str,
         patience: Duration,
@@ -142,14 +145,14 @@ impl ConfiguredServers {
         let until = self.system.elapsed() + patience;
         let mut running = match self.running.remove(name) {
             Some(running) => running,
-            None => self.start(name, patience)?,
+            None => self.start_server(name, patience)?,
         };
         let result = use_it(&mut running, until.saturating_sub(self.system.elapsed()))?;
         self.running.insert(name.to_owned(), running);
         Ok(result)
     }
 
-    fn start(&self, name: &str, patience: Duration) -> Result<McpConnection, String> {
+    fn start_server(&self, name: &str, patience: Duration) -> Result<McpConnection, String> {
         let Some(server) = self.configured.get(name) else {
             let names: Vec<&str> = self.names().collect();
             return Err(format!(
@@ -179,7 +182,7 @@ impl SharedServers {
 }
 
 /// Extracts the part of a result that a tool gets.
-pub(crate) fn answer(result: &Value) -> Result<Value, String> {
+pub(crate) fn extract_content(result: &Value) -> Result<Value, String> {
     let content = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
     let texts: Vec<&str> = content.iter().filter_map(|part| part["text"].as_str()).collect();
     let text = texts.join("\n");

@@ -37,7 +37,11 @@ pub struct Route {
 impl Route {
     /// Reads the usual variables for a proxy and for custom certificates. The error says why the certificates
     /// cannot be read.
-    pub fn to(system: &dyn System, is_encrypted: bool, host: &str) -> Result<Route, String> {
+    pub fn from_environment(
+        system: &dyn System,
+        is_encrypted: bool,
+        host: &str,
+    ) -> Result<Route, String> {
         let variable = |name: &str| {
             let text = system.env(name)?.to_string_lossy().trim().to_owned();
             (!text.is_empty()).then_some(text)
@@ -61,7 +65,7 @@ impl Route {
     }
 
     /// Prepares requests by this way. Sends nothing yet. The error is a message.
-    pub fn agent(&self) -> Result<ureq::Agent, &'static str> {
+    pub fn create_agent(&self) -> Result<ureq::Agent, &'static str> {
         let proxy = match &self.proxy {
             // The address may hold a password.
             Some(address) => Some(

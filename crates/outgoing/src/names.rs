@@ -36,7 +36,12 @@ pub struct Names {
 
 impl Names {
     /// Returns the addresses of a name that were looked up a moment ago, or looks them up.
-    fn addresses(&self, host: &str, now: SystemTime, look_up: impl FnOnce() -> Lookup) -> Lookup {
+    fn resolve_addresses(
+        &self,
+        host: &str,
+        now: SystemTime,
+        look_up: impl FnOnce() -> Lookup,
+    ) -> Lookup {
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((since, addresses)) = known().get(host)
             && now.duration_since(*since).is_ok_and(|age| age < KEPT)
@@ -67,12 +72,12 @@ impl Resolver for Names {
             return self.in_process.resolve(uri, config, timeout);
         };
         let patience = LOOKUP_TIME.min(*timeout.after);
-        let found = match (address(host), cfg!(target_os = "linux")) {
+        let found = match (parse_ip_address(host), cfg!(target_os = "linux")) {
             (Some(address), _) => Lookup::Found(vec![address]),
             (None, false) => Lookup::NoProgram,
             (None, true) => {
                 let now = OsSystem.now();
-                self.addresses(host, now, || look_up(&OsSystem, host, patience))
+                self.resolve_addresses(host, now, || look_up(&OsSystem, host, patience))
             }
         };
         match found {
@@ -103,7 +108,7 @@ enum Lookup {
 }
 
 /// Returns the address that a host is written as; a name is none.
-fn address(host: &str) -> Option<IpAddr> {
+fn parse_ip_address(host: &str) -> Option<IpAddr> {
     let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     inner.unwrap_or(host).parse().ok()
 }
@@ -113,13 +118,13 @@ fn look_up(system: &dyn System, host: &str, patience: Duration) -> Lookup {
     call.environment = Environment::Path;
     let call = call.arg("ahosts").arg("--").arg(host);
     let mut output = Vec::new();
-    let ending = system.run(&call, &mut |stream, bytes| {
+    let ending = system.run_program(&call, &mut |stream, bytes| {
         if stream == Stream::Stdout {
             output.extend_from_slice(bytes);
         }
     });
     match ending {
-        Ok(Ending::Exited(0)) => Lookup::Found(read(&String::from_utf8_lossy(&output))),
+        Ok(Ending::Exited(0)) => Lookup::Found(parse_addresses(&String::from_utf8_lossy(&output))),
         // The status for an unknown key.
         Ok(Ending::Exited(2)) => Lookup::Unknown,
         Ok(Ending::TimedOut) => Lookup::TimedOut,
@@ -128,7 +133,7 @@ fn look_up(system: &dyn System, host: &str, patience: Duration) -> Lookup {
 }
 
 /// Parses lines such as `192.0.2.7  STREAM example.com`. Each address comes once per kind of socket.
-fn read(output: &str) -> Vec<IpAddr> {
+fn parse_addresses(output: &str) -> Vec<IpAddr> {
     let streams = output.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
         let address = words.next()?;
@@ -148,16 +153,16 @@ mod tests {
                       fe80::1%eth0 STREAM \nnonsense\n";
         let expected: [IpAddr; 2] =
             [[192, 0, 2, 7].into(), [0x2001, 0xdb8, 0, 0, 0, 0, 0, 1].into()];
-        assert_eq!(read(output), expected);
+        assert_eq!(parse_addresses(output), expected);
     }
 
     #[test]
     fn addresses_need_no_lookup() {
-        assert_eq!(address("example.com"), None);
-        assert_eq!(address("localhost"), None);
-        assert_eq!(address("127.0.0.1"), Some([127, 0, 0, 1].into()));
-        assert_eq!(address("[::1]"), Some(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])));
-        assert_eq!(address("[::1"), None);
+        assert_eq!(parse_ip_address("example.com"), None);
+        assert_eq!(parse_ip_address("localhost"), None);
+        assert_eq!(parse_ip_address("127.0.0.1"), Some([127, 0, 0, 1].into()));
+        assert_eq!(parse_ip_address("[::1]"), Some(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])));
+        assert_eq!(parse_ip_address("[::1"), None);
     }
 
     /// A source with 400 items takes 800 requests, and each would start a process.
@@ -166,7 +171,7 @@ mod tests {
         let (names, start, count) =
             (Names::default(), SystemTime::UNIX_EPOCH, std::cell::Cell::new(0));
         let ask = |host: &str, after: Duration, answer: Lookup| {
-            let found = names.addresses(host, start + after, || {
+            let found = names.resolve_addresses(host, start + after, || {
                 count.set(count.get() + 1);
                 answer
             });

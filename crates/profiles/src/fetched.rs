@@ -242,7 +242,7 @@ pub struct FetchedClient {
     pub lines: Vec<String>,
 }
 
-/// Judges the file of a client that came with a source. What is wrong in itself is the business of [`crate::own::parse`].
+/// Judges the file of a client that came with a source. What is wrong in itself is the business of [`crate::own::parse_client`].
 pub fn judge_fetched(source: &Arc<Source>) -> FetchedClient {
     let mut found = FetchedClient::default();
     let Ok(document) = Document::parse(source.text()) else { return found };
@@ -250,7 +250,7 @@ pub fn judge_fetched(source: &Arc<Source>) -> FetchedClient {
     let mut judge = Judge { source, id, found: &mut found };
     if is_of_another(id) {
         let message = format!("`.{id}` is the directory of another program");
-        judge.refuse(document.get("id").and_then(Item::span), message);
+        judge.report_problem(document.get("id").and_then(Item::span), message);
     }
     for (key, item) in document.iter().filter(|(key, _)| !READING.contains(key)) {
         judge.visit_item(key, item);
@@ -264,8 +264,8 @@ fn is_of_another(id: &str) -> bool {
     id.is_empty()
         || id.starts_with("git")
         || OF_OTHERS.contains(&id)
-        || BUILTIN.project.iter().chain(&BUILTIN.home).any(|place| place.first() == directory)
-        || BUILTIN.find(id).is_some()
+        || BUILTIN.project.iter().chain(&BUILTIN.home).any(|place| place.first_name() == directory)
+        || BUILTIN.find_client(id).is_some()
 }
 
 struct Judge<'j> {
@@ -287,7 +287,7 @@ impl Judge<'_> {
     fn visit_table(&mut self, table: &dyn TableLike) {
         let names_shared = |key: &str| {
             let named = table.get(key).and_then(Item::as_value);
-            named.is_some_and(|named| texts(named).contains(&INSTRUCTIONS))
+            named.is_some_and(|named| collect_texts(named).contains(&INSTRUCTIONS))
         };
         if ["file", "or", "home-file", "home-or"].into_iter().any(names_shared) {
             let lines = LINES.iter().filter_map(|key| table.get(key)?.as_str());
@@ -308,7 +308,7 @@ impl Judge<'_> {
                     let message = format!(
                         "a client that comes with a source may not write `{path}`, only below `.{id}/` and `{SHARED}/`, and `{INSTRUCTIONS}`"
                     );
-                    self.refuse(value.span(), message);
+                    self.report_problem(value.span(), message);
                 }
             }
             _ => {}
@@ -328,7 +328,7 @@ impl Judge<'_> {
             || (!is_item && path == INSTRUCTIONS && matches!(key, "file" | "or"))
     }
 
-    fn refuse(&mut self, span: Option<std::ops::Range<usize>>, message: String) {
+    fn report_problem(&mut self, span: Option<std::ops::Range<usize>>, message: String) {
         let span = span.map_or(Span::default(), |range| Span::new(range.start, range.end));
         let problem = Diagnostic::new(rules::item::INVALID_CONFIG, self.source, span, message);
         self.found.problems.push(problem.with_help(
@@ -352,9 +352,9 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// Returns the texts of a value: itself, or those of a list.
-fn texts(value: &Value) -> Vec<&str> {
+fn collect_texts(value: &Value) -> Vec<&str> {
     match value {
-        Value::Array(array) => array.iter().flat_map(texts).collect(),
+        Value::Array(array) => array.iter().flat_map(collect_texts).collect(),
         value => value.as_str().into_iter().collect(),
     }
 }

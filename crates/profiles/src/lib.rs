@@ -41,7 +41,7 @@ pub use model::{
     Unless,
 };
 pub use own::{
-    DIRECTORY as OWN_CLIENTS, OwnClients, UnknownClient, is_plain_word, known_client, parse,
+    DIRECTORY as OWN_CLIENTS, OwnClients, UnknownClient, is_plain_word, known_client, parse_client,
 };
 pub use tables::CheckSheet;
 

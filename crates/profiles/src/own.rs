@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use brief_system::{Dir, Files};
 use serde::Deserialize;
@@ -41,7 +41,7 @@ impl std::error::Error for UnknownClient {}
 impl UnknownClient {
     /// Makes the error for a name that is not among those of clients.
     pub fn new(name: &str, known: &[&str]) -> UnknownClient {
-        let near = nearest(name, known).map(str::to_owned);
+        let near = find_nearest(name, known).map(str::to_owned);
         let known = known.iter().map(|name| (*name).to_owned()).collect();
         UnknownClient { name: name.to_owned(), near, known, problem: None }
     }
@@ -61,12 +61,12 @@ impl UnknownClient {
 
 /// Refuses a client that is neither built in nor described by the project at `root`.
 pub fn known_client(files: &dyn Files, root: &Path, name: &str) -> Result<(), UnknownClient> {
-    if BUILTIN.find(name).is_some() {
+    if BUILTIN.find_client(name).is_some() {
         return Ok(());
     }
-    let own = OwnClients::below(files, root);
-    let known = own.known();
-    if known.find(name).is_some() {
+    let own = OwnClients::read_project(files, root);
+    let known = own.known_clients();
+    if known.find_client(name).is_some() {
         return Ok(());
     }
     let is_its =
@@ -105,11 +105,11 @@ impl OwnClients {
                 continue;
             }
             match directory.read(&entry.name, limits::FILE_BYTES) {
-                Ok(bytes) => own.add(Arc::new(Source::from_bytes(path, bytes))),
+                Ok(bytes) => own.add_source(Arc::new(Source::from_bytes(path, bytes))),
                 Err(error) => {
-                    let source = Arc::new(Source::unread(&path));
+                    let source = Arc::new(Source::without_text(&path));
                     let message = format!("the client cannot be read: {error}");
-                    own.diagnostics.push(problem(&source, Span::default(), message));
+                    own.diagnostics.push(client_problem(&source, Span::default(), message));
                 }
             }
         }
@@ -117,7 +117,7 @@ impl OwnClients {
     }
 
     /// Reads the clients of the project at `root`.
-    pub fn below(system: &dyn Files, root: &Path) -> OwnClients {
+    pub fn read_project(system: &dyn Files, root: &Path) -> OwnClients {
         match system.open_root(root) {
             Ok((top, path)) => OwnClients::read(top.as_ref(), &path),
             Err(_) => OwnClients::default(),
@@ -125,16 +125,16 @@ impl OwnClients {
     }
 
     /// Adds the client of one file.
-    pub fn add(&mut self, source: Arc<Source>) {
-        match parse(&source) {
+    pub fn add_source(&mut self, source: Arc<Source>) {
+        match parse_client(&source) {
             Ok(client) => {
                 // What two clients say differently of one place is said of the second.
                 let mut clients = self.clients.clone();
                 clients.push(client);
-                match BUILTIN.with(clients.clone()) {
+                match BUILTIN.with_clients(clients.clone()) {
                     Ok(_) => self.clients = clients,
                     Err(message) => {
-                        self.diagnostics.push(problem(&source, Span::default(), message));
+                        self.diagnostics.push(client_problem(&source, Span::default(), message));
                     }
                 }
             }
@@ -144,15 +144,15 @@ impl OwnClients {
     }
 
     /// Returns the clients that are known in the project.
-    pub fn known(&self) -> Cow<'static, KnownClients> {
-        match BUILTIN.with(self.clients.clone()) {
+    pub fn known_clients(&self) -> Cow<'static, KnownClients> {
+        match BUILTIN.with_clients(self.clients.clone()) {
             Ok(known) if !self.clients.is_empty() => Cow::Owned(known),
             _ => Cow::Borrowed(&BUILTIN),
         }
     }
 
     /// Returns the files of the clients that items are compiled for.
-    pub fn compiled(&self) -> impl Iterator<Item = &Arc<Source>> {
+    pub fn compiled_sources(&self) -> impl Iterator<Item = &Arc<Source>> {
         let is_compiled = |source: &&Arc<Source>| {
             let stem = source.path().file_stem();
             let mut clients = self.clients.iter().filter(|client| client.source.is_some());
@@ -163,11 +163,11 @@ impl OwnClients {
 }
 
 /// Reads a client's file. Each problem names the line, and the way out.
-pub fn parse(source: &Arc<Source>) -> Result<Client, Vec<Diagnostic>> {
+pub fn parse_client(source: &Arc<Source>) -> Result<Client, Vec<Diagnostic>> {
     let text = source.text();
     let wrong = |span: Option<std::ops::Range<usize>>, message: String| {
         let span = span.map_or(Span::default(), |range| Span::new(range.start, range.end));
-        problem(source, span, message)
+        client_problem(source, span, message)
     };
     let document = Document::parse(text).map_err(|error| {
         vec![wrong(error.span(), format!("the file is not TOML: {}", error.message()))]
@@ -176,10 +176,10 @@ pub fn parse(source: &Arc<Source>) -> Result<Client, Vec<Diagnostic>> {
     // Each key by itself, so that one mistake does not hide the next.
     for (key, item) in document.iter() {
         let place = document.key(key).and_then(Key::span);
-        for part in parts(item) {
-            let mut table = required();
+        for part in split_elements(item) {
+            let mut table = required_keys();
             table.insert(key, part);
-            if let Err(error) = client(table) {
+            if let Err(error) = deserialize_client(table) {
                 let span = error.span().or_else(|| place.clone());
                 problems.push(wrong(span, format!("`{key}`: {}", error.message())));
             }
@@ -188,9 +188,9 @@ pub fn parse(source: &Arc<Source>) -> Result<Client, Vec<Diagnostic>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let mut client = client(document.as_table().clone())
+    let mut client = deserialize_client(document.as_table().clone())
         .map_err(|error| vec![wrong(None, error.message().to_owned())])?;
-    problems.extend(check(source, &client).into_iter().map(|(place, message)| {
+    problems.extend(check_client(source, &client).into_iter().map(|(place, message)| {
         let start = text.find(&format!("\"{place}\"")).unwrap_or_default();
         wrong(Some(start..start + place.len() + 2), message)
     }));
@@ -200,12 +200,12 @@ pub fn parse(source: &Arc<Source>) -> Result<Client, Vec<Diagnostic>> {
     if problems.is_empty() { Ok(client) } else { Err(problems) }
 }
 
-fn client(table: Table) -> Result<Client, toml_edit::de::Error> {
+fn deserialize_client(table: Table) -> Result<Client, toml_edit::de::Error> {
     Client::deserialize(Value::from(table.into_inline_table()).into_deserializer())
 }
 
 /// Returns the elements of a list one by one, and anything else as it is.
-fn parts(item: &Item) -> Vec<Item> {
+fn split_elements(item: &Item) -> Vec<Item> {
     if let Some(list) = item.as_array().filter(|list| !list.is_empty()) {
         list.iter().map(|element| value(Array::from_iter([element.clone()]))).collect()
     } else if let Some(tables) = item.as_array_of_tables() {
@@ -217,12 +217,12 @@ fn parts(item: &Item) -> Vec<Item> {
 }
 
 /// The keys that every client has.
-fn required() -> Table {
+fn required_keys() -> Table {
     let seen = Table::from_iter([("how", value("documents")), ("date", value("2026-01-01"))]);
     Table::from_iter([("id", value("x")), ("name", value("x")), ("seen", Item::Table(seen))])
 }
 
-fn problem(source: &Arc<Source>, span: Span, message: String) -> Diagnostic {
+fn client_problem(source: &Arc<Source>, span: Span, message: String) -> Diagnostic {
     Diagnostic::new(rules::item::INVALID_CONFIG, source, span, message).with_help(
         "`brief schema client` prints the keys of this file; docs/clients has files that are right",
     )
@@ -235,7 +235,7 @@ pub fn is_plain_word(text: &str) -> bool {
 }
 
 /// Returns the values that are wrong, each with the reason.
-fn check(source: &Source, client: &Client) -> Vec<(String, String)> {
+fn check_client(source: &Source, client: &Client) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let id = &*client.id;
     if !is_plain_word(id) {
@@ -244,7 +244,7 @@ fn check(source: &Source, client: &Client) -> Vec<(String, String)> {
         found.push((id.to_owned(), format!("the file of this client is called `{id}.toml`")));
     }
     for name in std::iter::once(&client.id).chain(&client.aliases) {
-        if BUILTIN.find(name).is_some() {
+        if BUILTIN.find_client(name).is_some() {
             let message = format!(
                 "`{name}` is built in; change single keys of it in `[clients.{name}]` of brief.toml"
             );
@@ -254,7 +254,7 @@ fn check(source: &Source, client: &Client) -> Vec<(String, String)> {
     if let Some(other) = &client.items_of
         && !crate::COMPILED.contains(&&**other)
     {
-        let near = nearest(other, &crate::COMPILED);
+        let near = find_nearest(other, &crate::COMPILED);
         let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         found.push((other.to_string(), format!("items are not compiled for `{other}`{hint}")));
     }
@@ -284,7 +284,7 @@ mod tests {
 
     fn problems(text: &str) -> Vec<String> {
         let source = Arc::new(Source::new("acme.toml", text));
-        let found = parse(&source).err().unwrap_or_default();
+        let found = parse_client(&source).err().unwrap_or_default();
         found.iter().map(|one| format!("{}: {}", one.position().line, one.message)).collect()
     }
 
@@ -329,14 +329,14 @@ mod tests {
         let mut own = OwnClients::default();
         let text =
             format!("{RIGHT}reads = [{{ path = \"ACME.md\" }}, {{ path = \"AGENTS.md\" }}]\n");
-        own.add(Arc::new(Source::new("acme.toml", text)));
-        let known = own.known();
-        assert!(known.find("acme").is_some() && known.find("claude").is_some());
+        own.add_source(Arc::new(Source::new("acme.toml", text)));
+        let known = own.known_clients();
+        assert!(known.find_client("acme").is_some() && known.find_client("claude").is_some());
         assert_eq!(known.project.len(), BUILTIN.project.len() + 1);
         assert!(known.is_beginning("ACME.md") && !BUILTIN.is_beginning("ACME.md"));
         let other = format!("{RIGHT}reads = [{{ path = \"AGENTS.md\", form = \"cursor\" }}]\n");
         let mut own = OwnClients::default();
-        own.add(Arc::new(Source::new("acme.toml", other)));
+        own.add_source(Arc::new(Source::new("acme.toml", other)));
         assert!(own.diagnostics[0].message.contains("say differently what `AGENTS.md` is"));
     }
 }

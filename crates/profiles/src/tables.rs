@@ -20,7 +20,7 @@ pub struct CheckSheet {
 
 impl CheckSheet {
     /// Returns the sheets of all clients that have one.
-    pub fn all() -> &'static [CheckSheet] {
+    pub fn all_sheets() -> &'static [CheckSheet] {
         static ALL: OnceLock<Vec<CheckSheet>> = OnceLock::new();
         ALL.get_or_init(|| {
             let mut lines = TABLES.lines();
@@ -47,10 +47,10 @@ mod tests {
 
     #[test]
     fn every_sheet_is_read_and_names_its_client() {
-        for sheet in CheckSheet::all() {
+        for sheet in CheckSheet::all_sheets() {
             let checks = sheet.checks().expect(sheet.client);
             assert!(!checks.files.is_empty(), "{}", sheet.client);
-            let is_known = crate::BUILTIN.find(sheet.client).is_some();
+            let is_known = crate::BUILTIN.find_client(sheet.client).is_some();
             assert!(is_known || sheet.client == "standard", "{}", sheet.client);
         }
     }

@@ -33,17 +33,17 @@ pub(crate) struct GitAccess {
 
 impl GitAccess {
     /// Returns the access to a checked address.
-    pub(crate) fn to(address: &Address) -> GitAccess {
+    pub(crate) fn from_address(address: &Address) -> GitAccess {
         let mut access = GitAccess { protocols: PROTOCOLS, settings: Vec::new(), env: Vec::new() };
         let Address::Url { scheme, credentials, host, .. } = address else { return access };
         if scheme == "http" {
             access.protocols = PROTOCOLS_HERE;
             // A proxy is another machine, and a redirect may lead to one.
             access.env.extend([("no_proxy", "*".to_owned()), ("NO_PROXY", "*".to_owned())]);
-            access.set(format!("http.{}.followRedirects", address.bare()), "false");
+            access.add_setting(format!("http.{}.followRedirects", address.bare_address()), "false");
         }
         if let (Some(credentials), "http" | "https") = (credentials, scheme.as_str()) {
-            access.identify(&format!("{scheme}://{host}"), credentials);
+            access.add_credentials(&format!("{scheme}://{host}"), credentials);
         }
         access
     }
@@ -60,7 +60,7 @@ impl GitAccess {
         self
     }
 
-    fn identify(&mut self, server: &str, credentials: &str) {
+    fn add_credentials(&mut self, server: &str, credentials: &str) {
         let (user, password) = match credentials.split_once(':') {
             Some((user, password)) => (user, percent_decoded(password)),
             None => (credentials, None),
@@ -69,16 +69,16 @@ impl GitAccess {
         match password {
             Some(password) => {
                 // An empty entry first: no other helper is asked, or stores the password.
-                self.set(format!("credential.{server}.helper"), "");
-                self.set(format!("credential.{server}.helper"), HELPER);
+                self.add_setting(format!("credential.{server}.helper"), "");
+                self.add_setting(format!("credential.{server}.helper"), HELPER);
                 self.env.extend([(USER, user), (PASSWORD, password)]);
             }
             // The user's own credential helper knows the password.
-            None => self.set(format!("credential.{server}.username"), &user),
+            None => self.add_setting(format!("credential.{server}.username"), &user),
         }
     }
 
-    fn set(&mut self, key: String, value: &str) {
+    fn add_setting(&mut self, key: String, value: &str) {
         self.settings.push((key, value.to_owned()));
     }
 
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn access(text: &str) -> GitAccess {
-        GitAccess::to(&Address::parse(text).ok().unwrap())
+        GitAccess::from_address(&Address::parse(text).ok().unwrap())
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl Address {
     }
 
     /// Returns the address without credentials: the form for git, and the key of the repository in the cache.
-    pub(crate) fn bare(&self) -> String {
+    pub(crate) fn bare_address(&self) -> String {
         match self {
             Address::Remote(text) => text.clone(),
             Address::Url { scheme, credentials, host, path } => {
@@ -111,12 +111,12 @@ impl Address {
     }
 
     /// Returns the address for messages, with credentials redacted.
-    pub(crate) fn redacted(&self) -> String {
+    pub(crate) fn redacted_address(&self) -> String {
         match self {
             Address::Url { scheme, credentials: Some(_), host, path } if scheme != "ssh" => {
                 format!("{scheme}://{HIDDEN}@{host}{path}")
             }
-            _ => self.bare(),
+            _ => self.bare_address(),
         }
     }
 
@@ -152,7 +152,7 @@ impl Address {
     /// Returns a readable name for a directory: letters, digits, `.` and `-`.
     pub(crate) fn slug(&self) -> String {
         const LENGTH: usize = 60;
-        let bare = self.bare();
+        let bare = self.bare_address();
         let name = bare.split_once("://").map_or(bare.as_str(), |(_, rest)| rest);
         let name = name.rsplit_once('@').map_or(name, |(_, rest)| rest);
         let name = name.trim_matches('/');
@@ -225,7 +225,7 @@ fn is_host(host: &str) -> bool {
 
 /// Returns `text` with the credentials of every URL in it redacted. The text is a message of git or input of
 /// a user, and need not be an address.
-pub(crate) fn redact(text: &str) -> String {
+pub(crate) fn redact_credentials(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("://").map(|start| start + 3) {
@@ -254,7 +254,7 @@ pub(crate) fn redact(text: &str) -> String {
 
 /// Returns untrusted text in a form that is safe in the middle of a message.
 pub(crate) fn one_line(text: &str) -> String {
-    text::visible(&text.replace(['\n', '\t'], " ")).into_owned()
+    text::visible_text(&text.replace(['\n', '\t'], " ")).into_owned()
 }
 
 /// Decodes `%41`. Returns `None` for malformed escapes and for text that is not UTF-8.
@@ -295,7 +295,7 @@ mod tests {
             ),
             ("git@host:org/repo", "git@host:org/repo"),
         ] {
-            assert_eq!(redact(text), shown);
+            assert_eq!(redact_credentials(text), shown);
         }
     }
 

@@ -9,7 +9,7 @@ use brief_syntax::limits;
 use brief_system::{Call, Passed, System};
 
 use crate::address::Address;
-use crate::git::{CHATTER, GitOutcome, hardened, make};
+use crate::git::{CHATTER, GitOutcome, hardened_call, run_call};
 use crate::oci::OciPlace;
 use crate::source::SourceAddress;
 
@@ -25,9 +25,9 @@ impl SourceAddress {
         if policy.files().len() == 0 {
             return None;
         }
-        let place = self.place(system, base);
+        let place = self.resolve_place(system, base);
         let of_artifact = || match self {
-            SourceAddress::Oci(oci) => policy.artifact(&place, oci.digest().is_some()),
+            SourceAddress::Oci(oci) => policy.find_artifact_rule(&place, oci.digest().is_some()),
             _ => None,
         };
         let real = self.real_places(system, base);
@@ -47,7 +47,8 @@ impl SourceAddress {
     /// (`insteadOf`), and ssh to another host (`HostName`). Empty if git cannot tell, which then fetches nothing, and for other sources.
     fn real_places(&self, system: &dyn System, base: &Path) -> Vec<SourcePlace> {
         let SourceAddress::Git(git) = self else { return Vec::new() };
-        let Some(url) = git.address().ok().and_then(|address| rewritten(system, base, &address))
+        let Some(url) =
+            git.address().ok().and_then(|address| find_rewritten_address(system, base, &address))
         else {
             return Vec::new();
         };
@@ -62,7 +63,7 @@ impl SourceAddress {
     }
 
     /// Returns the place of the source, as the patterns of a policy name it.
-    pub(crate) fn place(&self, system: &dyn System, base: &Path) -> SourcePlace {
+    pub(crate) fn resolve_place(&self, system: &dyn System, base: &Path) -> SourcePlace {
         let resolved = |path: &Path| {
             let path = base.join(path);
             system.resolve(&path).map_or(path, |found| found.path)
@@ -85,11 +86,11 @@ impl SourceAddress {
 }
 
 /// Returns the address that git would use instead of `address`, by the settings of the user.
-fn rewritten(system: &dyn System, base: &Path, address: &str) -> Option<String> {
+fn find_rewritten_address(system: &dyn System, base: &Path, address: &str) -> Option<String> {
     let args = ["ls-remote", "--get-url", "--", address].map(OsString::from).to_vec();
     // Settings of a repository around the directory do not count.
     let top = base.ancestors().last()?;
-    line_of(system, &hardened(system, top, args, CHATTER), |line| Some(line.to_owned()))
+    line_of(system, &hardened_call(system, top, args, CHATTER), |line| Some(line.to_owned()))
 }
 
 /// Returns an address over ssh with the host that ssh would connect to, by the settings of the user; `None` for other addresses.
@@ -121,6 +122,6 @@ fn line_of(
     call: &Call,
     read: impl Fn(&str) -> Option<String>,
 ) -> Option<String> {
-    let Ok(GitOutcome::Done(output)) = make(system, call) else { return None };
+    let Ok(GitOutcome::Done(output)) = run_call(system, call) else { return None };
     String::from_utf8_lossy(&output).lines().find_map(|line| read(line.trim()))
 }

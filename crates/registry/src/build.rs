@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use brief_dialects::portable::output::Compiler;
 use brief_dialects::portable::{self, ItemKind, Registry};
 use brief_syntax::{Diagnostic, Root};
-use brief_system::paths::{relative_path, slashed};
+use brief_system::paths::{relative_path, to_slashed};
 use brief_system::{Permission, System, resolve_existing};
 
 use crate::outputs::disk::{Disk, DiskState};
@@ -22,8 +22,8 @@ use crate::outputs::record::{self, OutputRecord};
 use crate::outputs::stage::{
     self, CommitError, Disks, PermissionSource, Planned, RecoverError, Stage, WriteRoot,
 };
-use crate::outputs::transaction::transact;
-use crate::outputs::{Change, ChangeKind, Durability, errors};
+use crate::outputs::transaction::run_transaction;
+use crate::outputs::{Change, ChangeKind, Durability, filter_errors};
 
 /// The record of what was built.
 const RECORD: &str = "build.json";
@@ -99,13 +99,13 @@ pub struct BuildOutcome {
 
 impl BuildOutcome {
     /// Returns the number of files with this kind of change.
-    pub fn count(&self, kind: ChangeKind) -> usize {
+    pub fn count_changes(&self, kind: ChangeKind) -> usize {
         self.changes.iter().filter(|change| change.kind == kind).count()
     }
 
     /// Returns whether an item could not be built.
     pub fn has_errors(&self) -> bool {
-        errors(&self.diagnostics).next().is_some()
+        filter_errors(&self.diagnostics).next().is_some()
     }
 }
 
@@ -172,7 +172,7 @@ pub enum BuildError {
 }
 
 /// Builds a registry into its output directory. Only one build at a time writes to a directory.
-pub fn build(
+pub fn build_registry(
     system: &dyn System,
     compiler: &dyn Compiler,
     request: &BuildRequest<'_>,
@@ -184,8 +184,8 @@ pub fn build(
     let failed = |error| BuildError::Out { path: out.clone(), error };
     let mut outputs = Disk::open(system, &out).map_err(failed)?;
     // Outputs of an earlier build are not items.
-    let is_built = outputs.directory(record::DIRECTORY).map_err(failed)?.is_some();
-    let inside = out.strip_prefix(root.path()).ok().filter(|_| is_built).map(slashed);
+    let is_built = outputs.open_directory(record::DIRECTORY).map_err(failed)?.is_some();
+    let inside = out.strip_prefix(root.path()).ok().filter(|_| is_built).map(to_slashed);
     let registry = portable::read_except(system, &root, &compiler.clients(), inside.as_deref());
     if registry.items.is_empty() {
         return Err(BuildError::NoItems { path: root.path().to_owned() });
@@ -194,7 +194,7 @@ pub fn build(
     let own = out.join(record::DIRECTORY);
     let mut lock = None;
     if request.mode == BuildMode::Write {
-        outputs.create().map_err(failed)?;
+        outputs.create_if_missing().map_err(failed)?;
         outputs.make_directory(record::DIRECTORY).map_err(failed)?;
         lock = Some(system.lock(&own.join(LOCK)).map_err(failed)?);
         outputs.look_again(record::DIRECTORY).map_err(failed)?;
@@ -203,7 +203,7 @@ pub fn build(
     let own = Disk::open_own(system, &own).map_err(failed)?;
     let mut disks = Disks { outputs, config: open(&out)?, own };
     let work = Work { system, compiler, root: &root, out: &out, request };
-    let report = work.run(&registry, &mut disks);
+    let report = work.build_outputs(&registry, &mut disks);
     drop(lock);
     report
 }
@@ -248,16 +248,20 @@ struct Work<'w> {
 }
 
 impl Work<'_> {
-    fn run(&self, registry: &Registry, disks: &mut Disks<'_>) -> Result<BuildOutcome, BuildError> {
+    fn build_outputs(
+        &self,
+        registry: &Registry,
+        disks: &mut Disks<'_>,
+    ) -> Result<BuildOutcome, BuildError> {
         let failed = |error| BuildError::Out { path: self.out.to_owned(), error };
         let is_write = self.request.mode == BuildMode::Write;
         if is_write {
-            stage::recover(self.system, disks).map_err(|error| match error {
+            stage::recover_stage(self.system, disks).map_err(|error| match error {
                 RecoverError::Foreign(path) => BuildError::ForeignJournal { path },
                 RecoverError::Io(error) => failed(error),
             })?;
         }
-        let before = self.record(disks)?;
+        let before = self.read_record(disks)?;
         let edited = match self.request.edited {
             Edited::Keep => Chosen::None,
             Edited::Overwrite => Chosen::All,
@@ -270,19 +274,19 @@ impl Work<'_> {
             after: OutputRecord::new(self.way_to_root()),
             compares: false,
         };
-        let planned = transact(
+        let planned = run_transaction(
             self.system,
             disks,
             is_write.then_some(Durability::Lasting),
             |stage, disks| {
                 let mut plan = Plan::new(start, stage);
-                self.plan(registry, &mut plan, disks)?;
+                self.plan_items(registry, &mut plan, disks)?;
                 Ok::<_, CommitError>(plan.finish())
             },
             |planned, stage, disks| Ok(stage_record(&before, &planned.record, stage, disks)?),
         );
         match planned {
-            Ok(planned) => Ok(self.report(registry, planned)),
+            Ok(planned) => Ok(self.build_outcome(registry, planned)),
             Err(CommitError::Nothing(error) | CommitError::Half(error)) => Err(failed(error)),
         }
     }
@@ -294,7 +298,7 @@ impl Work<'_> {
     }
 
     /// Reads the record of the last build.
-    fn record(&self, disks: &Disks<'_>) -> Result<OutputRecord, BuildError> {
+    fn read_record(&self, disks: &Disks<'_>) -> Result<OutputRecord, BuildError> {
         let way = self.way_to_root();
         let Some(own) = disks.own.top() else { return Ok(OutputRecord::new(way)) };
         let before = OutputRecord::read(own, RECORD).map_err(|problem| BuildError::Record {
@@ -309,7 +313,7 @@ impl Work<'_> {
         Ok(before)
     }
 
-    fn plan(
+    fn plan_items(
         &self,
         registry: &Registry,
         plan: &mut Plan<'_>,
@@ -318,37 +322,37 @@ impl Work<'_> {
         let context = self.compiler.fingerprint();
         for item in &registry.items {
             let key = item.id().full_name();
-            let problems = errors(item.diagnostics()).cloned();
+            let problems = filter_errors(item.diagnostics()).cloned();
             if !item.is_valid() {
-                plan.refuse(&key, problems);
+                plan.refuse_item(&key, problems);
                 continue;
             }
-            plan.report(problems);
+            plan.report_problems(problems);
             let item_files = match ItemFiles::read(self.system, self.root, item) {
                 Ok(item_files) => item_files,
                 Err(problem) => {
-                    plan.refuse(&key, [*problem]);
+                    plan.refuse_item(&key, [*problem]);
                     continue;
                 }
             };
             let hash = item::content_hash(item, &item_files);
-            let fingerprint = item::fingerprint(context, self.request.clients, item, &hash);
+            let fingerprint = item::fingerprint_item(context, self.request.clients, item, &hash);
             if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
                 let compiled = self.compiler.compile(item, self.request.clients);
                 let source = item.slashed().to_owned();
                 let wanted = ItemToWrite { item, source, fingerprint, item_files: &item_files };
-                plan.add(wanted, compiled, &mut disks.outputs, &disks.own)?;
+                plan.plan_item(wanted, compiled, &mut disks.outputs, &disks.own)?;
             }
         }
         // An unreadable file may be an item, whose outputs would look stale.
-        if plan.report(errors(&registry.diagnostics).cloned()) {
+        if plan.report_problems(filter_errors(&registry.diagnostics).cloned()) {
             plan.leave_all();
             return Ok(());
         }
         plan.remove_stale(&mut disks.outputs, &disks.own)
     }
 
-    fn report(&self, registry: &Registry, plan: PlanReport) -> BuildOutcome {
+    fn build_outcome(&self, registry: &Registry, plan: PlanReport) -> BuildOutcome {
         BuildOutcome {
             registry: self.root.path().to_owned(),
             out: self.out.to_owned(),
@@ -372,7 +376,7 @@ fn stage_record(
     if after == before {
         return Ok(());
     }
-    let found = match disks.own.look(RECORD) {
+    let found = match disks.own.read_state(RECORD) {
         DiskState::File(found) => Some(found.sha256),
         _ => None,
     };

@@ -87,18 +87,18 @@ impl<'s> Cache<'s> {
     /// Returns the user's cache: `$XDG_CACHE_HOME/brief/git`, or the platform's cache directory. `None`
     /// without a home directory.
     pub fn of_user(system: &'s dyn System) -> Option<Self> {
-        Some(Cache::at(system, cache_directory(system)?.join("git")))
+        Some(Cache::new(system, cache_directory(system)?.join("git")))
     }
 
     /// Returns a cache in the given directory, which is created when needed.
-    pub fn at(system: &'s dyn System, directory: PathBuf) -> Self {
+    pub fn new(system: &'s dyn System, directory: PathBuf) -> Self {
         Cache { system, directory, observer: None }
     }
 
     /// Reports every step that may take a while to `observer`, before the step begins. Answers from the cache
     /// are not reported.
     #[must_use]
-    pub fn observed(self, observer: &'s dyn Fn(Event<'_>)) -> Self {
+    pub fn with_observer(self, observer: &'s dyn Fn(Event<'_>)) -> Self {
         Cache { observer: Some(observer), ..self }
     }
 
@@ -107,18 +107,22 @@ impl<'s> Cache<'s> {
     /// A branch or tag costs one request to the server; a full commit, and everything offline, costs none if
     /// it was fetched before. If the server does not answer, the commit of an earlier run is used, and a note
     /// says so.
-    pub fn checkout(&self, source: &GitSource, network: Network) -> Result<Checkout, FetchError> {
+    pub fn checkout_reference(
+        &self,
+        source: &GitSource,
+        network: Network,
+    ) -> Result<Checkout, FetchError> {
         let address = source.check()?;
-        let slot = CacheSlot::of(self, source, &address);
+        let slot = CacheSlot::new(self, source, &address);
         if let Some(commit) = slot.named_commit() {
             return slot.checkout_commit(&commit, network);
         }
         if network == Network::Offline {
-            return slot.earlier()?.into_checkout(&slot.shown);
+            return slot.find_earlier_commit()?.into_checkout(&slot.shown);
         }
-        slot.prepare()?;
+        slot.prepare_directories()?;
         match slot.checkout_reference() {
-            Err(error) if error.is_about_reach() => match slot.earlier()? {
+            Err(error) if error.is_about_reach() => match slot.find_earlier_commit()? {
                 CachedCommit::Files(mut checkout) => {
                     let commit = checkout.commit.get(..12).unwrap_or_default();
                     let note =
@@ -136,9 +140,12 @@ impl<'s> Cache<'s> {
     /// nothing may change, and the commit.
     ///
     /// A branch or tag costs one request to the server, and one more if its commit is new; a full commit costs at most one.
-    pub(crate) fn repository(&self, source: &GitSource) -> Result<(PathBuf, String), FetchError> {
+    pub(crate) fn fetch_repository(
+        &self,
+        source: &GitSource,
+    ) -> Result<(PathBuf, String), FetchError> {
         let address = source.check()?;
-        CacheSlot::of(self, source, &address).bare_repository()
+        CacheSlot::new(self, source, &address).bare_repository()
     }
 
     /// Returns the files of a source at `commit`, even if its reference has moved on.
@@ -156,16 +163,16 @@ impl<'s> Cache<'s> {
             let reason = "a commit is written with all its digits, 40 or 64";
             return Err(SourceError::Reference { reference: one_line(commit), reason }.into());
         }
-        CacheSlot::of(self, source, &address).checkout_commit(&name, network)
+        CacheSlot::new(self, source, &address).checkout_commit(&name, network)
     }
 
     /// Asks the server for the commit of the source's reference and for all tags. Fetches nothing.
     ///
     /// A full commit never moves, so for such a source only the tags are news.
-    pub fn latest(&self, source: &GitSource) -> Result<Latest, FetchError> {
+    pub fn query_latest(&self, source: &GitSource) -> Result<Latest, FetchError> {
         let address = source.check()?;
-        let slot = CacheSlot::of(self, source, &address);
-        slot.prepare()?;
-        slot.latest()
+        let slot = CacheSlot::new(self, source, &address);
+        slot.prepare_directories()?;
+        slot.query_latest()
     }
 }

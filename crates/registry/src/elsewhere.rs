@@ -18,21 +18,25 @@ pub(crate) const OF_BUNDLES: [Rule; 2] =
 /// Removes the findings about names in bundles that the other sources of `brief.toml` have, as an
 /// installation finds them. Sources are read at their locked commits, from disk; the help of the other
 /// findings names the sources that were never fetched.
-pub fn settle(system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
+pub fn remove_resolved_findings(
+    system: &dyn System,
+    root: &Root,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     if !diagnostics.iter().any(|found| OF_BUNDLES.contains(&found.rule)) {
         return;
     }
-    let project = ProjectPaths::at(root.path());
+    let project = ProjectPaths::from_root(root.path());
     let read = |path: PathBuf| system.read(&path, limits::FILE_BYTES).ok();
-    let Some(manifest) = read(project.manifest()) else { return };
-    let configuration = Arc::new(Source::from_bytes(project.manifest(), manifest));
-    let Ok(manifest) = Manifest::read(&configuration) else { return };
-    let lock = read(project.lock()).and_then(|bytes| String::from_utf8(bytes).ok());
+    let Some(manifest) = read(project.manifest_path()) else { return };
+    let configuration = Arc::new(Source::from_bytes(project.manifest_path(), manifest));
+    let Ok(manifest) = Manifest::parse(&configuration) else { return };
+    let lock = read(project.lock_path()).and_then(|bytes| String::from_utf8(bytes).ok());
     let lock = lock.and_then(|text| Lock::parse(&text).ok()).unwrap_or_default();
     let inventory = SourceInventory::read(system, &project, &manifest, &lock, &[]);
     let others: Vec<&portable::Registry> =
         inventory.sources.values().filter_map(|source| source.as_ref().ok()).collect();
-    let own = portable::read(system, root, &[]);
+    let own = portable::read_registry(system, root, &[]);
     let elsewhere = portable::bundle::found_elsewhere(&own, &others);
     diagnostics.retain(|found| {
         let is_there = |(source, span): &(Arc<Source>, Span)| {

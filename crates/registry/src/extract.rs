@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::hidden::is_hidden;
 use brief_syntax::limits;
-use brief_syntax::text::grouped;
+use brief_syntax::text::group_digits;
 use brief_system::TreeFileKind;
 
 use crate::address::one_line;
@@ -61,7 +61,7 @@ struct OmittedFiles {
 }
 
 impl OmittedFiles {
-    fn add(&mut self, path: &Path, reason: &str) {
+    fn add_omitted(&mut self, path: &Path, reason: &str) {
         if self.named.len() == NAMED {
             self.more += 1;
             return;
@@ -76,10 +76,10 @@ impl OmittedFiles {
         match outcome {
             // Some file systems ignore case, and a hostile tree can hold one name twice.
             Err(error) if matches!(error.kind(), AlreadyExists | IsADirectory | NotADirectory) => {
-                self.add(&entry.path, "its name is taken");
+                self.add_omitted(&entry.path, "its name is taken");
             }
             Err(error) if error.kind() == Unsupported && entry.kind == TreeFileKind::Link => {
-                self.add(&entry.path, "is a link, which this system does not have");
+                self.add_omitted(&entry.path, "is a link, which this system does not have");
             }
             outcome => return outcome,
         }
@@ -99,9 +99,9 @@ impl OmittedFiles {
 
 impl Extraction<'_> {
     /// Writes the files. Returns notes for the user about those that were left out.
-    pub(crate) fn write(&self) -> Result<Vec<String>, FetchError> {
+    pub(crate) fn write_files(&self) -> Result<Vec<String>, FetchError> {
         let mut notes = OmittedFiles::default();
-        let entries = self.list(&mut notes)?;
+        let entries = self.list_entries(&mut notes)?;
         let (links, files): (Vec<TreeEntry>, Vec<TreeEntry>) =
             entries.into_iter().partition(|entry| entry.kind == TreeFileKind::Link);
 
@@ -115,7 +115,7 @@ impl Extraction<'_> {
         self.read_all(&links, |entry, bytes| {
             let Some(target) = path_from(bytes).filter(|target| stays_inside(&entry.path, target))
             else {
-                notes.add(&entry.path, "is a link that leads out of the directory");
+                notes.add_omitted(&entry.path, "is a link that leads out of the directory");
                 return Ok(());
             };
             let path = self.root.join(&entry.path);
@@ -125,7 +125,7 @@ impl Extraction<'_> {
         Ok(notes.into_lines())
     }
 
-    fn puzzled(&self, what: &'static str) -> FetchError {
+    fn puzzled_error(&self, what: &'static str) -> FetchError {
         FetchError::Puzzled { repository: self.git.repository.to_owned(), what }
     }
 
@@ -134,7 +134,7 @@ impl Extraction<'_> {
     }
 
     /// Returns git's name of the tree. It resolves only for a commit.
-    fn tree(&self) -> String {
+    fn tree_name(&self) -> String {
         match self.subpath {
             Some(subpath) => format!("{}^{{commit}}:{subpath}", self.commit),
             None => format!("{}^{{commit}}^{{tree}}", self.commit),
@@ -143,10 +143,11 @@ impl Extraction<'_> {
 
     /// Returns the error for a missing tree, after another command has failed.
     fn check_tree(&self) -> Result<(), FetchError> {
-        let question = format!("{}\n", self.tree());
-        let request =
-            GitRequest::within(self.repository, "cat-file").arg("--batch-check").input(question);
-        let output = self.git.expect(request)?;
+        let question = format!("{}\n", self.tree_name());
+        let request = GitRequest::for_repository(self.repository, "cat-file")
+            .arg("--batch-check")
+            .with_input(question);
+        let output = self.git.expect_output(request)?;
         let output = String::from_utf8_lossy(&output);
         match output.trim_end().rsplit_once(" tree ") {
             Some((tree, _)) if is_commit(tree) => Ok(()),
@@ -159,12 +160,12 @@ impl Extraction<'_> {
     }
 
     /// Lists the entries to write.
-    fn list(&self, notes: &mut OmittedFiles) -> Result<Vec<TreeEntry>, FetchError> {
+    fn list_entries(&self, notes: &mut OmittedFiles) -> Result<Vec<TreeEntry>, FetchError> {
         let most = limits::REMOTE_GUIDANCE_FILES as u64;
-        let request = GitRequest::within(self.repository, "ls-tree")
-            .args(["-r", "-z", "-l", "--full-tree", &self.tree()])
-            .output(LISTING_BYTES);
-        let output = match self.git.run(request)? {
+        let request = GitRequest::for_repository(self.repository, "ls-tree")
+            .args(["-r", "-z", "-l", "--full-tree", &self.tree_name()])
+            .with_output_limit(LISTING_BYTES);
+        let output = match self.git.run_request(request)? {
             GitOutcome::Done(output) => output,
             GitOutcome::TooMuch => return Err(self.too_large(most, "files")),
             GitOutcome::Failed(said) => {
@@ -174,22 +175,22 @@ impl Extraction<'_> {
         };
         let mut entries = Vec::new();
         for line in output.split(|&byte| byte == 0).filter(|line| !line.is_empty()) {
-            let line = TreeLine::parse(line).ok_or_else(|| self.puzzled("ls-tree"))?;
+            let line = TreeLine::parse(line).ok_or_else(|| self.puzzled_error("ls-tree"))?;
             let path = safe_path(line.name).ok_or_else(|| FetchError::HostileName {
                 repository: self.git.repository.to_owned(),
                 name: one_line(&String::from_utf8_lossy(line.name)),
             })?;
             if line.mode == "160000" {
-                notes.add(&path, "submodules are not fetched");
+                notes.add_omitted(&path, "submodules are not fetched");
                 continue;
             }
             let (Some(kind), Some(size)) = (line.kind(), line.size) else {
-                return Err(self.puzzled("ls-tree"));
+                return Err(self.puzzled_error("ls-tree"));
             };
             let is_link = kind == TreeFileKind::Link;
             let limit = if is_link { LINK_BYTES } else { limits::REMOTE_FILE_BYTES };
             if size > limit {
-                notes.add(&path, &format!("is larger than {limit} bytes"));
+                notes.add_omitted(&path, &format!("is larger than {limit} bytes"));
                 continue;
             }
             entries.push(TreeEntry { kind, object: line.object.to_owned(), size, path });
@@ -201,8 +202,8 @@ impl Extraction<'_> {
         if is_large(&entries) {
             // The limit is for files that are read; in a large repository those are guidance.
             let all = entries.len();
-            guidance::keep(&mut entries, |entry| &entry.path);
-            let (all, kept) = (grouped(all as u64), grouped(entries.len() as u64));
+            guidance::retain_guidance(&mut entries, |entry| &entry.path);
+            let (all, kept) = (group_digits(all as u64), group_digits(entries.len() as u64));
             notes
                 .named
                 .push(format!("is large: {kept} of {all} files, those of guidance, are read"));
@@ -234,7 +235,7 @@ impl Extraction<'_> {
             let mut output = output.as_slice();
             for entry in batch {
                 let (content, rest) =
-                    split_object(output, entry).ok_or_else(|| self.puzzled("cat-file"))?;
+                    split_object(output, entry).ok_or_else(|| self.puzzled_error("cat-file"))?;
                 visitor(entry, content)?;
                 output = rest;
             }
@@ -251,11 +252,11 @@ impl Extraction<'_> {
             // A header with the object's name, kind and size precedes the content.
             expected += usize::try_from(entry.size).unwrap_or(usize::MAX) + 128;
         }
-        let request = GitRequest::within(self.repository, "cat-file")
+        let request = GitRequest::for_repository(self.repository, "cat-file")
             .arg("--batch")
-            .input(input)
-            .output(expected);
-        self.git.expect(request)
+            .with_input(input)
+            .with_output_limit(expected);
+        self.git.expect_output(request)
     }
 
     fn create_dir(&self, path: &Path, known: &mut BTreeSet<PathBuf>) -> io::Result<()> {

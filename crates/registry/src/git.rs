@@ -13,7 +13,7 @@ use brief_syntax::limits;
 use brief_system::{Call, Ending, Passed, Stream, System};
 
 use crate::access::GitAccess;
-use crate::address::{one_line, redact};
+use crate::address::{one_line, redact_credentials};
 use crate::error::FetchError;
 
 /// Settings that override the user's.
@@ -120,7 +120,7 @@ impl<'a> GitRequest<'a> {
     }
 
     /// Creates a command for a repository of the cache.
-    pub(crate) fn within(repository: &Path, command: &str) -> Self {
+    pub(crate) fn for_repository(repository: &Path, command: &str) -> Self {
         let mut request = GitRequest::new(command);
         let mut place = OsString::from("--git-dir=");
         place.push(repository);
@@ -138,19 +138,19 @@ impl<'a> GitRequest<'a> {
         self
     }
 
-    pub(crate) fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn with_input(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = input.into();
         self
     }
 
     /// Allows this many bytes of output.
-    pub(crate) fn output(mut self, bytes: usize) -> Self {
+    pub(crate) fn with_output_limit(mut self, bytes: usize) -> Self {
         self.output = bytes + CHATTER;
         self
     }
 
     /// Sets the access for the address in the arguments. Without it, no protocol is allowed.
-    pub(crate) fn access(mut self, access: &'a GitAccess) -> Self {
+    pub(crate) fn with_access(mut self, access: &'a GitAccess) -> Self {
         self.access = Some(access);
         self
     }
@@ -168,8 +168,8 @@ pub(crate) enum GitOutcome {
 
 impl Git<'_> {
     /// Runs a command that fails only because of the network or the repository.
-    pub(crate) fn expect(&self, request: GitRequest<'_>) -> Result<Vec<u8>, FetchError> {
-        let outcome = self.run(request)?;
+    pub(crate) fn expect_output(&self, request: GitRequest<'_>) -> Result<Vec<u8>, FetchError> {
+        let outcome = self.run_request(request)?;
         self.judge_outcome(outcome)
     }
 
@@ -186,10 +186,10 @@ impl Git<'_> {
         }
     }
 
-    pub(crate) fn run(&self, request: GitRequest<'_>) -> Result<GitOutcome, FetchError> {
-        let call = self.call(request);
+    pub(crate) fn run_request(&self, request: GitRequest<'_>) -> Result<GitOutcome, FetchError> {
+        let call = self.build_call(request);
         let repository = self.repository.to_owned();
-        match make(self.system, &call) {
+        match run_call(self.system, &call) {
             Ok(outcome) => Ok(outcome),
             Err(Stop::TimedOut) => Err(FetchError::TimedOut { repository }),
             Err(Stop::Interrupted) => Err(FetchError::Interrupted { repository }),
@@ -201,9 +201,9 @@ impl Git<'_> {
         }
     }
 
-    fn call(&self, request: GitRequest<'_>) -> Call {
+    fn build_call(&self, request: GitRequest<'_>) -> Call {
         let GitRequest { args, input, output, access } = request;
-        let mut call = hardened(self.system, self.directory, args, output);
+        let mut call = hardened_call(self.system, self.directory, args, output);
         call.input = input;
         call = call.with_env("GIT_ALLOW_PROTOCOL", access.map_or("none", |to| to.protocols));
         // A home directory under version control is a tree of the user's.
@@ -231,7 +231,7 @@ impl Git<'_> {
 }
 
 /// Returns the variables that git gets besides the usual ones.
-fn passed(system: &dyn System) -> Vec<String> {
+fn passed_variables(system: &dyn System) -> Vec<String> {
     let text = |name: &str| system.env(name).and_then(|value| value.into_string().ok());
     let count = text("GIT_CONFIG_COUNT").and_then(|count| count.parse().ok()).unwrap_or(0);
     let settings = (0..MOST_SETTINGS.min(count))
@@ -242,7 +242,7 @@ fn passed(system: &dyn System) -> Vec<String> {
 }
 
 /// Prepares a call that a repository cannot turn into another command, with all protocols forbidden.
-pub(crate) fn hardened(
+pub(crate) fn hardened_call(
     system: &dyn System,
     directory: &Path,
     args: Vec<OsString>,
@@ -255,7 +255,7 @@ pub(crate) fn hardened(
     }
     call = call.arg("--no-replace-objects").arg("--no-optional-locks").arg("--no-pager");
     call.args.extend(args);
-    call = Passed::Usual(passed(system)).apply(system, call);
+    call = Passed::Usual(passed_variables(system)).apply(system, call);
     call = call
         .with_env("GIT_ALLOW_PROTOCOL", "none")
         .with_env("GIT_TERMINAL_PROMPT", "0")
@@ -281,9 +281,9 @@ pub(crate) enum Stop {
 }
 
 /// Runs a call and waits for its end.
-pub(crate) fn make(system: &dyn System, call: &Call) -> Result<GitOutcome, Stop> {
+pub(crate) fn run_call(system: &dyn System, call: &Call) -> Result<GitOutcome, Stop> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let ending = system.run(call, &mut |stream, piece| match stream {
+    let ending = system.run_program(call, &mut |stream, piece| match stream {
         Stream::Stdout => stdout.extend_from_slice(piece),
         Stream::Stderr => stderr.extend_from_slice(piece),
     });
@@ -312,7 +312,7 @@ fn last_words(stderr: &[u8]) -> String {
     if words.is_empty() {
         return "it gave no reason".to_owned();
     }
-    let words: String = redact(&words).chars().take(LAST_WORDS).collect();
+    let words: String = redact_credentials(&words).chars().take(LAST_WORDS).collect();
     one_line(&words)
 }
 

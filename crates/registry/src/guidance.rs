@@ -31,7 +31,7 @@ const ENDINGS: [&str; 6] =
     [".bundle.md", ".bundle.yaml", ".mdc", ".instructions.md", ".agent.md", ".prompt.md"];
 
 /// Keeps the files that could be guidance.
-pub(crate) fn keep<T>(files: &mut Vec<T>, path: impl Fn(&T) -> &PathBuf) {
+pub(crate) fn retain_guidance<T>(files: &mut Vec<T>, path: impl Fn(&T) -> &PathBuf) {
     let is_entrypoint = |path: &Path| {
         path.file_name()
             .is_some_and(|name| ItemKind::ALL.iter().any(|kind| name == kind.entrypoint()))
@@ -96,7 +96,7 @@ mod tests {
             "docs/guide.md",
         ];
         let mut files: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-        keep(&mut files, |path| path);
+        retain_guidance(&mut files, |path| path);
         let kept: Vec<&str> = files.iter().filter_map(|path| path.to_str()).collect();
         assert_eq!(
             kept,

@@ -15,7 +15,7 @@ pub struct Latest {
 }
 
 /// Returns the names of the tags in an answer to `ls-remote`.
-pub(crate) fn tags(answer: &str) -> Vec<String> {
+pub(crate) fn parse_tags(answer: &str) -> Vec<String> {
     let names =
         answer.lines().filter_map(|line| line.split_once('\t')?.1.strip_prefix("refs/tags/"));
     // A hostile server may list names that are not valid references.
@@ -105,6 +105,6 @@ mod tests {
     fn tags_as_the_server_says_them() {
         let answer = "aa\tHEAD\nbb\trefs/heads/x\ncc\trefs/tags/v2\ndd\trefs/tags/v1\nee\trefs/tags/v1^{}\n\
                       ff\trefs/tags/-x\ngg\trefs/tags/a\u{202e}b\nnonsense\nhh\trefs/pull/refs/tags/no\n";
-        assert_eq!(tags(answer), ["v1", "v2"]);
+        assert_eq!(parse_tags(answer), ["v1", "v2"]);
     }
 }

@@ -89,7 +89,7 @@ pub struct LockError {
 impl LockError {
     /// Creates the error for a written file, at the line of its path.
     pub(crate) fn at_file(text: &str, path: &str, problem: String) -> LockError {
-        let quoted = quoted(&format!("{path} "));
+        let quoted = quote_string(&format!("{path} "));
         // In the list the SHA-256 follows the path, and then the quotation mark.
         let mark = quoted.strip_suffix(['"', '\'']).unwrap_or(&quoted);
         let line = text.lines().position(|line| line.contains(mark)).map_or(1, |line| line + 1);
@@ -179,7 +179,7 @@ impl Lock {
                 problem: format!("{newer}; upgrade `brief`"),
             },
         })?;
-        raw.check().map_err(|(mark, problem)| LockError { line: line_with(&mark), problem })
+        raw.into_lock().map_err(|(mark, problem)| LockError { line: line_with(&mark), problem })
     }
 
     /// Returns whether the lock has no sources, items or shared entries.
@@ -195,43 +195,55 @@ impl Lock {
         let mut text = format!("{HEADER}version = {LOCK_VERSION}\n");
         for (name, source) in &self.sources {
             text.push_str("\n[[source]]\n");
-            field(&mut text, "name", name);
+            write_field(&mut text, "name", name);
             for key in ManifestPlace::KEYS {
-                optional(&mut text, key, source.place.field(key));
+                write_optional_field(&mut text, key, source.place.find_field(key));
             }
             let is_oci = matches!(source.place, ManifestPlace::Oci { .. });
             let key = if is_oci { "digest" } else { "commit" };
-            optional(&mut text, key, source.commit.as_deref());
-            optional(&mut text, "signer", source.signer.as_deref());
-            optional(&mut text, "created", source.created.as_deref());
+            write_optional_field(&mut text, key, source.commit.as_deref());
+            write_optional_field(&mut text, "signer", source.signer.as_deref());
+            write_optional_field(&mut text, "created", source.created.as_deref());
             let bundles = source.bundles.iter().map(|(name, version)| match version {
                 Some(version) => format!("{name} {version}"),
                 None => name.clone(),
             });
-            lines(&mut text, "bundles", bundles.map(|bundle| quoted(&bundle)));
+            write_optional_list(&mut text, "bundles", bundles.map(|bundle| quote_string(&bundle)));
         }
         for (id, item) in &self.items {
             text.push_str("\n[[item]]\n");
-            field(&mut text, "kind", id.kind.as_str());
-            field(&mut text, "name", &id.name);
-            field(&mut text, "source", &item.source);
-            field(&mut text, "path", &item.path);
-            optional(&mut text, "version", item.version.as_deref());
-            field(&mut text, "sha256", &item.sha256);
-            lines(&mut text, "bundles", item.bundles.iter().map(|name| quoted(name)));
-            lines(&mut text, "clients", item.clients.iter().map(|name| quoted(name)));
+            write_field(&mut text, "kind", id.kind.as_str());
+            write_field(&mut text, "name", &id.name);
+            write_field(&mut text, "source", &item.source);
+            write_field(&mut text, "path", &item.path);
+            write_optional_field(&mut text, "version", item.version.as_deref());
+            write_field(&mut text, "sha256", &item.sha256);
+            write_optional_list(
+                &mut text,
+                "bundles",
+                item.bundles.iter().map(|name| quote_string(name)),
+            );
+            write_optional_list(
+                &mut text,
+                "clients",
+                item.clients.iter().map(|name| quote_string(name)),
+            );
             // An empty list is written too, so that the first capability adds one line.
-            list(&mut text, "capabilities", item.capabilities.iter().map(|fact| quoted(fact)));
+            write_list(
+                &mut text,
+                "capabilities",
+                item.capabilities.iter().map(|fact| quote_string(fact)),
+            );
             let files = item.files.iter().map(|(path, file)| {
                 let program = if file.program { " program" } else { "" };
-                quoted(&format!("{path} {}{program}", file.sha256))
+                quote_string(&format!("{path} {}{program}", file.sha256))
             });
-            lines(&mut text, "files", files);
+            write_optional_list(&mut text, "files", files);
         }
         for (path, entries) in self.shared.iter().filter(|(_, entries)| !entries.is_empty()) {
             text.push_str("\n[[shared]]\n");
-            field(&mut text, "path", path);
-            lines(&mut text, "entries", entries.iter().map(shared_text));
+            write_field(&mut text, "path", path);
+            write_optional_list(&mut text, "entries", entries.iter().map(shared_text));
         }
         self.dependencies.iter().for_each(|locked| write_dependency(&mut text, locked));
         text
@@ -254,36 +266,36 @@ impl Lock {
 type Wrong = (String, String);
 
 impl RawLock {
-    fn check(self) -> Result<Lock, Wrong> {
+    fn into_lock(self) -> Result<Lock, Wrong> {
         let is_old = self.version < LOCK_VERSION;
         let mut lock = Lock { is_old, ..Lock::default() };
         for source in self.source {
             let name = source.name.clone();
-            let found = source.check()?;
+            let found = source.into_locked_source()?;
             if lock.sources.insert(name.clone(), found).is_some() {
-                return Err((quoted(&name), format!("the source `{name}` is duplicated")));
+                return Err((quote_string(&name), format!("the source `{name}` is duplicated")));
             }
         }
         for item in self.item {
-            let (id, found) = item.check(is_old)?;
+            let (id, found) = item.into_locked_item(is_old)?;
             if !lock.sources.contains_key(&found.source) {
                 let problem =
                     format!("the {id} comes from `{}`, which is not a source", found.source);
-                return Err((quoted(&found.source), problem));
+                return Err((quote_string(&found.source), problem));
             }
             let problem = format!("the {id} is duplicated");
-            let mark = quoted(&id.name);
+            let mark = quote_string(&id.name);
             if lock.items.insert(id, found).is_some() {
                 return Err((mark, problem));
             }
         }
         for shared in self.shared {
-            let mark = quoted(&shared.path);
+            let mark = quote_string(&shared.path);
             if !is_plain_path(&shared.path) {
                 return Err((mark, format!("`{}` is not a path in the project", shared.path)));
             }
             let entries: Option<Vec<SharedEntry>> =
-                shared.entries.into_iter().map(RawEntry::check).collect();
+                shared.entries.into_iter().map(RawEntry::into_shared_entry).collect();
             let entries = entries.ok_or((
                 mark,
                 "an entry is neither a value of a list, a key of a table nor a block".to_owned(),
@@ -294,15 +306,15 @@ impl RawLock {
             }
         }
         for dependency in self.dependency {
-            lock.dependencies.push(dependency.check()?);
+            lock.dependencies.push(dependency.into_dependency()?);
         }
         Ok(lock)
     }
 }
 
 impl RawSource {
-    fn check(self) -> Result<LockedSource, Wrong> {
-        let mark = quoted(&self.name);
+    fn into_locked_source(self) -> Result<LockedSource, Wrong> {
+        let mark = quote_string(&self.name);
         let place = match (self.git, self.oci, self.directory) {
             (Some(git), None, None) => {
                 ManifestPlace::Git { git, reference: self.reference, subpath: self.subpath }
@@ -325,7 +337,7 @@ impl RawSource {
             return Err((text.clone(), format!("`{text}` is not a digest")));
         }
         if let Some(text) = self.signer.as_ref().filter(|text| Signer::parse(text).is_none()) {
-            return Err((quoted(text), format!("`{text}` is not a signer")));
+            return Err((quote_string(text), format!("`{text}` is not a signer")));
         }
         if let Some(commit) = self.commit.as_deref().filter(|text| !crate::extract::is_commit(text))
         {
@@ -346,16 +358,19 @@ impl RawSource {
 }
 
 impl RawItem {
-    fn check(self, is_old: bool) -> Result<(ItemId, LockedItem), Wrong> {
+    fn into_locked_item(self, is_old: bool) -> Result<(ItemId, LockedItem), Wrong> {
         let Some(kind) = ItemKind::from_name(&self.kind) else {
-            return Err((quoted(&self.kind), format!("there is no kind `{}`", self.kind)));
+            return Err((quote_string(&self.kind), format!("there is no kind `{}`", self.kind)));
         };
         if !is_sha256(&self.sha256) {
-            return Err((quoted(&self.sha256), format!("`{}` is not a SHA-256", self.sha256)));
+            return Err((
+                quote_string(&self.sha256),
+                format!("`{}` is not a SHA-256", self.sha256),
+            ));
         }
         if self.capabilities.is_none() && !is_old {
             let problem = format!("the {kind} `{}` has no list of capabilities", self.name);
-            return Err((quoted(&self.name), problem));
+            return Err((quote_string(&self.name), problem));
         }
         let mut files = BTreeMap::new();
         for text in self.files {
@@ -388,7 +403,7 @@ impl RawItem {
 }
 
 impl RawEntry {
-    fn check(self) -> Option<SharedEntry> {
+    fn into_shared_entry(self) -> Option<SharedEntry> {
         match self {
             RawEntry { list: Some(key), value: Some(value), .. } => {
                 Some(SharedEntry::Listed { key, value })
@@ -404,48 +419,48 @@ impl RawEntry {
 
 fn write_dependency(text: &mut String, locked: &LockedDependency) {
     text.push_str("\n[[dependency]]\n");
-    field(text, "ecosystem", locked.id.ecosystem.as_str());
-    field(text, "name", &locked.id.name);
-    field(text, "version", &locked.id.version);
-    optional(text, "from", Some(locked.from.as_str()).filter(|from| !from.is_empty()));
-    field(text, "sha256", &locked.sha256);
-    list(text, "capabilities", locked.capabilities.iter().map(|fact| quoted(fact)));
-    let files = locked.files.iter().map(|(path, sha256)| quoted(&format!("{path} {sha256}")));
-    list(text, "files", files);
+    write_field(text, "ecosystem", locked.id.ecosystem.as_str());
+    write_field(text, "name", &locked.id.name);
+    write_field(text, "version", &locked.id.version);
+    write_optional_field(text, "from", Some(locked.from.as_str()).filter(|from| !from.is_empty()));
+    write_field(text, "sha256", &locked.sha256);
+    write_list(text, "capabilities", locked.capabilities.iter().map(|fact| quote_string(fact)));
+    let files = locked.files.iter().map(|(path, sha256)| quote_string(&format!("{path} {sha256}")));
+    write_list(text, "files", files);
 }
 
 fn shared_text(entry: &SharedEntry) -> String {
     match entry {
         SharedEntry::Listed { key, value } => {
-            format!("{{ list = {}, value = {} }}", quoted(key), quoted(value))
+            format!("{{ list = {}, value = {} }}", quote_string(key), quote_string(value))
         }
         SharedEntry::Keyed { key, name, json } => {
-            let (key, name, json) = (quoted(key), quoted(name), quoted(json));
+            let (key, name, json) = (quote_string(key), quote_string(name), quote_string(json));
             format!("{{ table = {key}, key = {name}, json = {json} }}")
         }
-        SharedEntry::Block { text } => format!("{{ block = {} }}", quoted(text)),
+        SharedEntry::Block { text } => format!("{{ block = {} }}", quote_string(text)),
     }
 }
 
-fn field(text: &mut String, key: &str, value: &str) {
-    let _ = writeln!(text, "{key} = {}", quoted(value));
+fn write_field(text: &mut String, key: &str, value: &str) {
+    let _ = writeln!(text, "{key} = {}", quote_string(value));
 }
 
-fn optional(text: &mut String, key: &str, value: Option<&str>) {
+fn write_optional_field(text: &mut String, key: &str, value: Option<&str>) {
     if let Some(value) = value {
-        field(text, key, value);
+        write_field(text, key, value);
     }
 }
 
 /// Writes a list with one value per line, so that two changes to it merge.
-fn lines(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
+fn write_optional_list(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
     let mut values = values.peekable();
     if values.peek().is_some() {
-        list(text, key, values);
+        write_list(text, key, values);
     }
 }
 
-fn list(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
+fn write_list(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
     let _ = writeln!(text, "{key} = [");
     for value in values {
         let _ = writeln!(text, "  {value},");
@@ -453,7 +468,7 @@ fn list(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
     text.push_str("]\n");
 }
 
-fn quoted(text: &str) -> String {
+fn quote_string(text: &str) -> String {
     // Most values are names, paths and digits, which need no escapes.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -_./:@+".contains(&byte);
     if text.bytes().all(is_plain) {

@@ -10,11 +10,11 @@ pub fn in_parallel<T: Sync, R: Send>(
     observer: &dyn Fn(usize),
     work: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
-    on_threads(threads(), things, observer, work)
+    on_threads(thread_count(), things, observer, work)
 }
 
 /// Returns the number of threads for work that reads files and waits for processes.
-pub(crate) fn threads() -> usize {
+pub(crate) fn thread_count() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 2
 }
 

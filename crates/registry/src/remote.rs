@@ -19,7 +19,7 @@ pub(crate) enum RemoteSource<'s> {
 
 impl<'s> RemoteSource<'s> {
     /// Returns the source. The error is the path of a directory, which has no versions.
-    pub(crate) fn of(source: &'s SourceAddress) -> Result<RemoteSource<'s>, &'s Path> {
+    pub(crate) fn from_address(source: &'s SourceAddress) -> Result<RemoteSource<'s>, &'s Path> {
         match source {
             SourceAddress::Directory(path) => Err(path),
             SourceAddress::Git(git) => Ok(RemoteSource::Git(git)),
@@ -36,14 +36,14 @@ impl<'s> RemoteSource<'s> {
     }
 
     /// Returns the files at the commit or digest that the reference has now.
-    pub(crate) fn checkout(
+    pub(crate) fn checkout_reference(
         &self,
         cache: &Cache<'_>,
         network: Network,
     ) -> Result<Checkout, FetchError> {
         match self {
-            RemoteSource::Git(git) => cache.checkout(git, network),
-            RemoteSource::Oci(oci) => OciSlot::of(cache, oci).checkout(network),
+            RemoteSource::Git(git) => cache.checkout_reference(git, network),
+            RemoteSource::Oci(oci) => OciSlot::new(cache, oci).checkout_reference(network),
         }
     }
 
@@ -56,7 +56,7 @@ impl<'s> RemoteSource<'s> {
     ) -> Result<Checkout, FetchError> {
         match self {
             RemoteSource::Git(git) => cache.checkout_commit(git, commit, network),
-            RemoteSource::Oci(oci) => OciSlot::of(cache, oci).checkout_digest(commit, network),
+            RemoteSource::Oci(oci) => OciSlot::new(cache, oci).checkout_digest(commit, network),
         }
     }
 
@@ -68,29 +68,29 @@ impl<'s> RemoteSource<'s> {
     ) -> Result<Checkout, FetchError> {
         match self {
             RemoteSource::Git(git) => {
-                let latest = cache.latest(git)?;
+                let latest = cache.query_latest(git)?;
                 cache.checkout_commit(git, &latest.commit, network)
             }
             RemoteSource::Oci(oci) => {
-                let slot = OciSlot::of(cache, oci);
-                slot.checkout_digest(&slot.newest()?, network)
+                let slot = OciSlot::new(cache, oci);
+                slot.checkout_digest(&slot.resolve_reference()?, network)
             }
         }
     }
 
     /// Asks for the commit or digest that the reference has now.
-    pub(crate) fn newest(&self, cache: &Cache<'_>) -> Result<String, FetchError> {
+    pub(crate) fn resolve_reference(&self, cache: &Cache<'_>) -> Result<String, FetchError> {
         match self {
-            RemoteSource::Git(git) => Ok(cache.latest(git)?.commit),
-            RemoteSource::Oci(oci) => OciSlot::of(cache, oci).newest(),
+            RemoteSource::Git(git) => Ok(cache.query_latest(git)?.commit),
+            RemoteSource::Oci(oci) => OciSlot::new(cache, oci).resolve_reference(),
         }
     }
 
     /// Asks for the commit or digest that the reference has now, and for newer tags.
-    pub(crate) fn latest(&self, cache: &Cache<'_>) -> Result<Latest, FetchError> {
+    pub(crate) fn query_latest(&self, cache: &Cache<'_>) -> Result<Latest, FetchError> {
         match self {
-            RemoteSource::Git(git) => cache.latest(git),
-            RemoteSource::Oci(oci) => OciSlot::of(cache, oci).latest(),
+            RemoteSource::Git(git) => cache.query_latest(git),
+            RemoteSource::Oci(oci) => OciSlot::new(cache, oci).query_latest(),
         }
     }
 }

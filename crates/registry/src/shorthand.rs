@@ -13,7 +13,8 @@ use crate::address::{Address, after_prefix, percent_decoded, split_scheme};
 use crate::oci::OciSource;
 use crate::source::{
     GitSource, HOSTS, SourceAddress, SourceError, SourceParts, check_parts, is_archive,
-    is_plain_path, is_remote, is_repository, shown, split_forced, split_host, unsupported,
+    is_plain_path, is_remote, is_repository, redact_address, split_forced, split_host,
+    unsupported_scheme,
 };
 
 /// The prefixes of the hosts in [`HOSTS`], in the same order.
@@ -40,10 +41,10 @@ impl SourceAddress {
         }
         let typed = TypedAddress { given: text, base, system };
         if text.starts_with('-') {
-            return Err(typed.refused("it starts with `-`, as an option does; a directory of that name is written with `./` before it"));
+            return Err(typed.invalid_address("it starts with `-`, as an option does; a directory of that name is written with `./` before it"));
         }
         if text.chars().any(|character| character.is_control() || hidden::is_hidden(character)) {
-            return Err(typed.refused("has control characters or invisible ones"));
+            return Err(typed.invalid_address("has control characters or invisible ones"));
         }
         typed.parse()
     }
@@ -60,8 +61,8 @@ impl<'t> TypedAddress<'t> {
     fn parse(&self) -> Result<SourceAddress, SourceError> {
         let text = self.given;
         if is_plain_path(text) || is_drive(text) {
-            return match self.existing(text) {
-                Some(end) => self.local(text, end),
+            return match self.find_existing_end(text) {
+                Some(end) => self.parse_local(text, end),
                 // Opening the directory reports that it is missing.
                 None => Ok(SourceAddress::Directory(text.into())),
             };
@@ -71,39 +72,41 @@ impl<'t> TypedAddress<'t> {
         }
         if let Some((word, rest)) = split_forced(text) {
             if word.eq_ignore_ascii_case("git") {
-                return self.forced(rest);
+                return self.parse_forced(rest);
             }
-            return Err(unsupported(text, word, "::"));
+            return Err(unsupported_scheme(text, word, "::"));
         }
         if let Some((scheme, _)) = split_scheme(text) {
             return match scheme.to_ascii_lowercase().as_str() {
-                "file" => self.file(text)?.into_file(self.system),
-                _ => self.url(text).map(SourceAddress::Git),
+                "file" => self.parse_file_url(text)?.into_file(self.system),
+                _ => self.parse_url(text).map(SourceAddress::Git),
             };
         }
         for (prefix, (host, is_flat)) in PREFIXES.iter().zip(HOSTS) {
             if after_prefix(text, prefix).is_some() {
-                return self.hosted(text, prefix.len(), host, is_flat).map(SourceAddress::Git);
+                return self
+                    .parse_hosted(text, prefix.len(), host, is_flat)
+                    .map(SourceAddress::Git);
             }
         }
         if self.is_dir(text) {
-            return self.local(text, text.len());
+            return self.parse_local(text, text.len());
         }
         if is_remote(text) {
-            return self.remote(text).map(SourceAddress::Git);
+            return self.parse_remote(text).map(SourceAddress::Git);
         }
-        if let Some(end) = self.existing(text) {
-            return self.local(text, end);
+        if let Some(end) = self.find_existing_end(text) {
+            return self.parse_local(text, end);
         }
         // No repository has such a name; as above, opening the directory reports that it is missing.
         if text.contains('\\') {
             return Ok(SourceAddress::Directory(text.into()));
         }
-        self.repository(text).map(SourceAddress::Git)
+        self.parse_repository(text).map(SourceAddress::Git)
     }
 
-    fn refused(&self, reason: &'static str) -> SourceError {
-        SourceError::address(self.given, reason)
+    fn invalid_address(&self, reason: &'static str) -> SourceError {
+        SourceError::invalid_address(self.given, reason)
     }
 
     fn is_dir(&self, path: &str) -> bool {
@@ -111,69 +114,74 @@ impl<'t> TypedAddress<'t> {
     }
 
     /// Returns the end of the longest part that is an existing directory: the whole text or up to a marker.
-    fn existing(&self, text: &str) -> Option<usize> {
-        let mut ends = markers(text);
+    fn find_existing_end(&self, text: &str) -> Option<usize> {
+        let mut ends = suffix_markers(text);
         ends.push(text.len());
         ends.into_iter().rev().find(|&end| self.is_dir(&text[..end]))
     }
 
     /// Parses the text after `git::`, which is never a plain directory.
-    fn forced(&self, text: &'t str) -> Result<SourceAddress, SourceError> {
+    fn parse_forced(&self, text: &'t str) -> Result<SourceAddress, SourceError> {
         if text.starts_with('-') {
-            return Err(self.refused("an address does not start with `-`"));
+            return Err(self.invalid_address("an address does not start with `-`"));
         }
         let source = if is_plain_path(text) {
             self.forced_path(text)
         } else if let Some((scheme, _)) = split_scheme(text) {
             match scheme.to_ascii_lowercase().as_str() {
-                "file" => self.file(text)?.into_git(self.base),
-                _ => self.url(text),
+                "file" => self.parse_file_url(text)?.into_git(self.base),
+                _ => self.parse_url(text),
             }
         } else if text.split_once(':').is_some_and(|(host, _)| !host.contains('/')) {
             // This includes prefixes from the user's git settings.
-            self.remote(text)
+            self.parse_remote(text)
         } else {
-            self.repository(text)
+            self.parse_repository(text)
         };
         source.map(SourceAddress::Git)
     }
 
     fn forced_path(&self, text: &str) -> Result<GitSource, SourceError> {
-        if let Some(end) = self.existing(text) {
-            let path = self.tidy(&self.base.join(&text[..end]));
+        if let Some(end) = self.find_existing_end(text) {
+            let path = self.normalize_path(&self.base.join(&text[..end]));
             let (reference, subpath) = read_suffix(&text[end..]);
             return self.local_git(&path, reference, subpath);
         }
-        let parts = SourceParts::split(self.given, text)?;
-        let end = markers(parts.location).first().copied().unwrap_or(parts.location.len());
-        self.cut(parts, end)?.into_git(self.base)
+        let parts = SourceParts::split_text(self.given, text)?;
+        let end = suffix_markers(parts.location).first().copied().unwrap_or(parts.location.len());
+        self.cut_suffix(parts, end)?.into_git(self.base)
     }
 
     /// Splits a repository whose path begins at `start` from its suffix.
-    fn split<'p>(&self, text: &'p str, start: usize) -> Result<SourceParts<'p>, SourceError>
+    fn split_suffix<'p>(&self, text: &'p str, start: usize) -> Result<SourceParts<'p>, SourceError>
     where
         't: 'p,
     {
         let path = text.get(start..).unwrap_or_default();
         let parts = if path.contains('?') || path.contains("//") {
-            SourceParts::split(self.given, text)?
+            SourceParts::split_text(self.given, text)?
         } else {
             SourceParts { given: self.given, location: text, reference: None, subpath: None }
         };
         let path = parts.location.get(start..).unwrap_or_default();
-        let end = markers(path).first().map_or(parts.location.len(), |marker| start + marker);
-        self.cut(parts, end)
+        let end =
+            suffix_markers(path).first().map_or(parts.location.len(), |marker| start + marker);
+        self.cut_suffix(parts, end)
     }
 
     /// Cuts the suffix that begins at `end`.
-    fn cut<'p>(&self, parts: SourceParts<'p>, end: usize) -> Result<SourceParts<'p>, SourceError> {
+    fn cut_suffix<'p>(
+        &self,
+        parts: SourceParts<'p>,
+        end: usize,
+    ) -> Result<SourceParts<'p>, SourceError> {
         let (location, suffix) = parts.location.split_at(end);
         let (reference, subpath) = read_suffix(suffix);
         if reference.is_some() && parts.reference.is_some() {
-            return Err(self.refused("names two versions"));
+            return Err(self.invalid_address("names two versions"));
         }
         if subpath.is_some() && parts.subpath.is_some() {
-            return Err(self.refused("names two directories"));
+            return Err(self.invalid_address("names two directories"));
         }
         Ok(SourceParts {
             given: parts.given,
@@ -184,24 +192,24 @@ impl<'t> TypedAddress<'t> {
     }
 
     /// Parses `scheme://…`, except `file`.
-    fn url(&self, text: &str) -> Result<GitSource, SourceError> {
+    fn parse_url(&self, text: &str) -> Result<GitSource, SourceError> {
         let start = self.path_of(text)?;
         let is_web = text.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
-        let page = WebPage::read(&text[..start], &text[start..]).filter(|_| is_web);
+        let page = WebPage::parse_page(&text[..start], &text[start..]).filter(|_| is_web);
         if let Some(page) = page {
-            return page.map_err(|reason| self.refused(reason))?.checked(self.given);
+            return page.map_err(|reason| self.invalid_address(reason))?.into_checked(self.given);
         }
-        let parts = self.split(text, start)?;
+        let parts = self.split_suffix(text, start)?;
         let is_forced = text.len() < self.given.len();
         if !is_forced && is_archive(parts.location) {
-            return Err(SourceError::Archive { given: shown(self.given) });
+            return Err(SourceError::Archive { given: redact_address(self.given) });
         }
         let host = text[..start].rsplit(['/', '@']).next().unwrap_or_default();
         let is_flat =
             HOSTS.iter().any(|(name, is_flat)| *is_flat && host.eq_ignore_ascii_case(name));
         let names = parts.location.get(start..).unwrap_or_default().trim_matches('/');
         if is_flat && names.split('/').count() > 2 {
-            return Err(self.refused(
+            return Err(self.invalid_address(
                 "a repository is `https://host/owner/repo`; a directory in it comes after `:`",
             ));
         }
@@ -214,18 +222,18 @@ impl<'t> TypedAddress<'t> {
         let start = split_scheme(text).map_or(0, |(scheme, _)| scheme.len() + 3);
         let start = text[start..].find(['/', '?', '#']).map_or(text.len(), |length| start + length);
         let address = Address::parse(&format!("{}/x", &text[..start]));
-        address.map(|_| start).map_err(|reason| self.refused(reason))
+        address.map(|_| start).map_err(|reason| self.invalid_address(reason))
     }
 
     /// Parses `file:///…`. As with any path, the longest existing directory counts.
-    fn file<'p>(&self, text: &'p str) -> Result<SourceParts<'p>, SourceError>
+    fn parse_file_url<'p>(&self, text: &'p str) -> Result<SourceParts<'p>, SourceError>
     where
         't: 'p,
     {
         let start = self.path_of(text)?;
-        let parts = SourceParts::split(self.given, text)?;
+        let parts = SourceParts::split_text(self.given, text)?;
         let location = parts.location;
-        let found = markers(location.get(start..).unwrap_or_default());
+        let found = suffix_markers(location.get(start..).unwrap_or_default());
         let mut ends: Vec<usize> = found.into_iter().map(|end| start + end).collect();
         let is_forced = text.len() < self.given.len();
         let first = ends.first().copied().filter(|_| is_forced);
@@ -237,73 +245,75 @@ impl<'t> TypedAddress<'t> {
                 .is_some_and(|path| self.is_dir(&path))
         };
         let end = ends.into_iter().rev().find(is_dir).or(first).unwrap_or(location.len());
-        let parts = self.cut(parts, end)?;
+        let parts = self.cut_suffix(parts, end)?;
         check_parts(parts.reference.as_deref(), parts.subpath.as_deref())?;
         Ok(parts)
     }
 
     /// Parses `user@host:path`.
-    fn remote(&self, text: &str) -> Result<GitSource, SourceError> {
+    fn parse_remote(&self, text: &str) -> Result<GitSource, SourceError> {
         let start = text.find(':').map_or(text.len(), |colon| colon + 1);
-        self.split(text, start)?.into_git(self.base)
+        self.split_suffix(text, start)?.into_git(self.base)
     }
 
     /// Parses `owner/repo` and `github.com/owner/repo`.
-    fn repository(&self, text: &str) -> Result<GitSource, SourceError> {
+    fn parse_repository(&self, text: &str) -> Result<GitSource, SourceError> {
         if let Some((host, path, _)) = split_host(text) {
-            if let Some(page) = WebPage::read(&format!("https://{host}"), path) {
-                return page.map_err(|reason| self.refused(reason))?.checked(self.given);
+            if let Some(page) = WebPage::parse_page(&format!("https://{host}"), path) {
+                return page
+                    .map_err(|reason| self.invalid_address(reason))?
+                    .into_checked(self.given);
             }
-            return self.split(text, 0)?.into_git(self.base);
+            return self.split_suffix(text, 0)?.into_git(self.base);
         }
-        let location = self.split(text, 0)?.location;
+        let location = self.split_suffix(text, 0)?.location;
         if !location.contains('/') {
             let is_prefix = text[location.len()..].starts_with(':');
             return Err(if is_prefix {
-                self.refused(
+                self.invalid_address(
                     "the host before `:` is not known; write `https://…` or `user@host:path`",
                 )
             } else {
-                SourceError::Word { given: shown(self.given.trim_end_matches('/')) }
+                SourceError::Word { given: redact_address(self.given.trim_end_matches('/')) }
             });
         }
         if location.split('/').count() > 2 {
-            return Err(self.refused(
+            return Err(self.invalid_address(
                 "there is no such directory; a repository is `owner/repo`, and a directory in it comes after `:`",
             ));
         }
-        self.hosted(text, 0, HOSTS[0].0, true)
+        self.parse_hosted(text, 0, HOSTS[0].0, true)
     }
 
     /// Parses the names of a repository on a known host.
-    fn hosted(
+    fn parse_hosted(
         &self,
         text: &str,
         start: usize,
         host: &str,
         is_flat: bool,
     ) -> Result<GitSource, SourceError> {
-        let parts = self.split(text, start)?;
+        let parts = self.split_suffix(text, start)?;
         let path = parts.location.get(start..).unwrap_or_default();
         let path = path.strip_suffix(".git").unwrap_or(path);
         let count = path.split('/').count();
         if path.is_empty() || count < 2 || (is_flat && count > 2) {
-            return Err(self.refused(if is_flat {
+            return Err(self.invalid_address(if is_flat {
                 TWO_NAMES
             } else {
                 "a repository is `group/repo`; a directory in it comes after `:`"
             }));
         }
         if !path.split('/').all(is_name) {
-            return Err(self.refused("a name has letters, digits, `.`, `_` and `-`"));
+            return Err(self.invalid_address("a name has letters, digits, `.`, `_` and `-`"));
         }
         let url = format!("https://{host}/{path}.git");
         let source = GitSource { url, reference: parts.reference, subpath: parts.subpath };
-        source.checked(self.given)
+        source.into_checked(self.given)
     }
 
     /// Parses an existing directory, up to `end`, and its suffix.
-    fn local(&self, text: &str, end: usize) -> Result<SourceAddress, SourceError> {
+    fn parse_local(&self, text: &str, end: usize) -> Result<SourceAddress, SourceError> {
         let (path, suffix) = text.split_at(end);
         let (reference, subpath) = read_suffix(suffix);
         check_parts(reference.as_deref(), subpath.as_deref())?;
@@ -319,9 +329,9 @@ impl<'t> TypedAddress<'t> {
             }));
         }
         if !is_repository {
-            return Err(SourceError::NotARepository { given: shown(self.given) });
+            return Err(SourceError::NotARepository { given: redact_address(self.given) });
         }
-        self.local_git(&self.tidy(&absolute), reference, subpath).map(SourceAddress::Git)
+        self.local_git(&self.normalize_path(&absolute), reference, subpath).map(SourceAddress::Git)
     }
 
     fn local_git(
@@ -330,13 +340,14 @@ impl<'t> TypedAddress<'t> {
         reference: Option<String>,
         subpath: Option<String>,
     ) -> Result<GitSource, SourceError> {
-        let location = path.to_str().ok_or_else(|| self.refused("its name is not UTF-8"))?;
+        let location =
+            path.to_str().ok_or_else(|| self.invalid_address("its name is not UTF-8"))?;
         SourceParts { given: self.given, location, reference, subpath }.into_git(self.base)
     }
 
     /// Returns a path without redundant parts, so that all spellings of a directory compare equal where links
     /// allow.
-    fn tidy(&self, path: &Path) -> PathBuf {
+    fn normalize_path(&self, path: &Path) -> PathBuf {
         if path.components().any(|part| part == Component::ParentDir) {
             return self.system.resolve_dir(path).unwrap_or_else(|_| path.to_owned());
         }
@@ -352,7 +363,7 @@ fn read_suffix(text: &str) -> (Option<String>, Option<String>) {
             None => (Some(rest), None),
         }
     } else if let Some(rest) = text.strip_prefix(':') {
-        match markers(rest).into_iter().find(|&at| rest[at..].starts_with('@')) {
+        match suffix_markers(rest).into_iter().find(|&at| rest[at..].starts_with('@')) {
             Some(at) => (Some(&rest[at + 1..]), Some(&rest[..at])),
             None => (None, Some(rest)),
         }
@@ -376,13 +387,13 @@ struct WebPage<'p> {
 
 impl WebPage<'_> {
     /// Parses the address of such a page. Returns `None` for other addresses.
-    fn read(server: &str, path: &str) -> Option<Result<GitSource, &'static str>> {
+    fn parse_page(server: &str, path: &str) -> Option<Result<GitSource, &'static str>> {
         let (path, query) = match path.find(['?', '#']) {
             Some(end) => path.split_at(end),
             None => (path, ""),
         };
         let names: Vec<&str> = path.trim_matches('/').split('/').collect();
-        let page = WebPage::split(server, &names)?;
+        let page = WebPage::from_names(server, &names)?;
         if query.split(['?', '&']).any(|parameter| parameter.starts_with("ref=")) {
             return Some(Err("names two versions"));
         }
@@ -403,7 +414,7 @@ impl WebPage<'_> {
         }))
     }
 
-    fn split<'p>(server: &str, names: &'p [&'p str]) -> Option<WebPage<'p>> {
+    fn from_names<'p>(server: &str, names: &'p [&'p str]) -> Option<WebPage<'p>> {
         let page = |end: usize, reference: usize, kind: &str| {
             let (repository, below) = (&names[..end], names.get(reference + 1..)?);
             Some(WebPage {
@@ -433,7 +444,7 @@ impl WebPage<'_> {
 }
 
 /// Returns the possible starts of a suffix: colons, and each `@` that does not begin a name.
-fn markers(text: &str) -> Vec<usize> {
+fn suffix_markers(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let is_marker = |at: usize| bytes[at] == b':' || (bytes[at] == b'@' && bytes[at - 1] != b'/');
     (1..bytes.len()).filter(|&at| is_marker(at)).collect()

@@ -10,7 +10,7 @@ use brief_system::System;
 
 use crate::access::is_here;
 use crate::address::{
-    Address, after_prefix, is_scheme, one_line, percent_decoded, redact, split_scheme,
+    Address, after_prefix, is_scheme, one_line, percent_decoded, redact_credentials, split_scheme,
 };
 use crate::oci::OciSource;
 
@@ -137,8 +137,8 @@ pub enum SourceError {
 
 impl SourceError {
     /// Creates the error for a text that is not the address of a repository.
-    pub(crate) fn address(given: &str, reason: &'static str) -> SourceError {
-        SourceError::Address { given: shown(given), reason }
+    pub(crate) fn invalid_address(given: &str, reason: &'static str) -> SourceError {
+        SourceError::Address { given: redact_address(given), reason }
     }
 }
 
@@ -163,16 +163,16 @@ impl SourceAddress {
         }
         if let Some((word, rest)) = split_forced(text) {
             if word.eq_ignore_ascii_case("git") {
-                return SourceParts::split(text, rest)?.into_git(base).map(SourceAddress::Git);
+                return SourceParts::split_text(text, rest)?.into_git(base).map(SourceAddress::Git);
             }
-            return Err(unsupported(text, word, "::"));
+            return Err(unsupported_scheme(text, word, "::"));
         }
         if let Some((scheme, _)) = split_scheme(text) {
-            let parts = SourceParts::split(text, text)?;
+            let parts = SourceParts::split_text(text, text)?;
             return match scheme.to_ascii_lowercase().as_str() {
                 "file" => parts.into_file(system),
                 "https" if is_archive(parts.location) => {
-                    Err(SourceError::Archive { given: shown(text) })
+                    Err(SourceError::Archive { given: redact_address(text) })
                 }
                 _ => parts.into_git(base).map(SourceAddress::Git),
             };
@@ -180,7 +180,7 @@ impl SourceAddress {
         let before_query = text.split('?').next().unwrap_or(text);
         let is_address = is_remote(text) || split_host(text).is_some();
         if is_address && system.resolve_dir(&base.join(before_query)).is_err() {
-            return SourceParts::split(text, text)?.into_git(base).map(SourceAddress::Git);
+            return SourceParts::split_text(text, text)?.into_git(base).map(SourceAddress::Git);
         }
         Ok(SourceAddress::Directory(text.into()))
     }
@@ -189,7 +189,7 @@ impl SourceAddress {
 impl SourceAddress {
     /// Returns the source of a directory below this one; `directory` has `/`.
     #[must_use]
-    pub fn below(&self, directory: &str) -> SourceAddress {
+    pub fn join_directory(&self, directory: &str) -> SourceAddress {
         match self {
             SourceAddress::Directory(path) => SourceAddress::Directory(path.join(directory)),
             SourceAddress::Git(source) => {
@@ -215,9 +215,9 @@ impl SourceAddress {
     }
 
     /// Returns the shortest text that a user can type to add this source.
-    pub fn typed(&self) -> String {
+    pub fn shortest_spelling(&self) -> String {
         let SourceAddress::Git(source) = self else { return self.to_string() };
-        let Some(mut typed) = source.short() else { return self.to_string() };
+        let Some(mut typed) = source.short_spelling() else { return self.to_string() };
         for (sign, part) in [('@', &source.reference), (':', &source.subpath)] {
             if let Some(part) = part {
                 typed.push(sign);
@@ -243,7 +243,7 @@ impl fmt::Display for SourceAddress {
 impl GitSource {
     /// Returns the address of the repository without credentials.
     pub fn address(&self) -> Result<String, SourceError> {
-        self.parts().map(|address| address.bare())
+        self.parse_address().map(|address| address.bare_address())
     }
 
     /// Returns a form that is equal for all spellings of one repository: a final `.git` or slash, the default
@@ -251,11 +251,11 @@ impl GitSource {
     ///
     /// The addresses for `https` and for `ssh` differ, because one may be readable and the other not.
     pub fn identity(&self) -> Result<String, SourceError> {
-        self.parts().map(|address| address.identity())
+        self.parse_address().map(|address| address.identity())
     }
 
     /// Returns the short spelling of a repository, if it has one: `acme/guidance`, `gitlab:group/repo`.
-    pub fn short(&self) -> Option<String> {
+    pub fn short_spelling(&self) -> Option<String> {
         let address = self.address().ok()?;
         let hosted = [("https://github.com/", ""), ("https://gitlab.com/", "gitlab:")];
         hosted.into_iter().find_map(|(start, word)| {
@@ -268,30 +268,30 @@ impl GitSource {
     /// path in the fetched directory, with `/`.
     pub fn place_of(&self, below: &str) -> String {
         let bare = GitSource { reference: None, subpath: None, ..self.clone() };
-        let name = self.short().unwrap_or_else(|| bare.to_string());
+        let name = self.short_spelling().unwrap_or_else(|| bare.to_string());
         match &self.subpath {
             Some(subpath) => format!("{name}:{}/{below}", one_line(subpath)),
             None => format!("{name}:{below}"),
         }
     }
 
-    pub(crate) fn parts(&self) -> Result<Address, SourceError> {
-        let address =
-            Address::parse(&self.url).map_err(|reason| SourceError::address(&self.url, reason))?;
+    pub(crate) fn parse_address(&self) -> Result<Address, SourceError> {
+        let address = Address::parse(&self.url)
+            .map_err(|reason| SourceError::invalid_address(&self.url, reason))?;
         match &address {
             Address::Url { scheme, host, .. } => match scheme.as_str() {
                 "https" | "ssh" | "file" => Ok(address),
                 "http" if is_here(host) => Ok(address),
-                _ => Err(unsupported(&self.url, scheme, "://")),
+                _ => Err(unsupported_scheme(&self.url, scheme, "://")),
             },
             Address::Remote(_) => Ok(address),
         }
     }
 
     /// Validates a source that was parsed from `given`, which error messages name.
-    pub(crate) fn checked(self, given: &str) -> Result<GitSource, SourceError> {
+    pub(crate) fn into_checked(self, given: &str) -> Result<GitSource, SourceError> {
         self.check().map_err(|error| match error {
-            SourceError::Address { reason, .. } => SourceError::address(given, reason),
+            SourceError::Address { reason, .. } => SourceError::invalid_address(given, reason),
             other => other,
         })?;
         Ok(self)
@@ -300,15 +300,15 @@ impl GitSource {
     /// Validates every part of the source.
     pub(crate) fn check(&self) -> Result<Address, SourceError> {
         check_parts(self.reference.as_deref(), self.subpath.as_deref())?;
-        self.parts()
+        self.parse_address()
     }
 }
 
 impl fmt::Display for GitSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = match Address::parse(&self.url) {
-            Ok(address) => address.redacted(),
-            Err(_) => redact(&self.url),
+            Ok(address) => address.redacted_address(),
+            Err(_) => redact_credentials(&self.url),
         };
         formatter.write_str(&one_line(&url))?;
         if let Some(subpath) = &self.subpath {
@@ -338,12 +338,12 @@ pub(crate) struct SourceParts<'t> {
 }
 
 impl<'t> SourceParts<'t> {
-    pub(crate) fn split(given: &'t str, text: &'t str) -> Result<Self, SourceError> {
+    pub(crate) fn split_text(given: &'t str, text: &'t str) -> Result<Self, SourceError> {
         let start = split_scheme(text).map_or(0, |(scheme, _)| scheme.len() + 3);
         let (location, query) = split_after(text, start, "?");
         let (location, below) = split_after(location, start, "//");
         let (query, below_query) = split_after(query.unwrap_or_default(), 0, "//");
-        let refused = |reason| SourceError::address(given, reason);
+        let refused = |reason| SourceError::invalid_address(given, reason);
         // The address comes first, because a message must not show a part of a password as a parameter.
         if split_scheme(location).is_some() {
             Address::parse(location).map_err(refused)?;
@@ -352,19 +352,19 @@ impl<'t> SourceParts<'t> {
             (Some(_), Some(_)) => return Err(refused("names two directories with `//`")),
             (below, below_query) => below.or(below_query),
         };
-        let subpath = subpath.map(|subpath| decoded(given, subpath)).transpose()?;
+        let subpath = subpath.map(|subpath| decode_part(given, subpath)).transpose()?;
         let subpath = subpath.map(|subpath| subpath.trim_end_matches('/').to_owned());
         let subpath = subpath.filter(|subpath| !subpath.is_empty());
         let mut parts = SourceParts { given, location, reference: None, subpath };
         for parameter in query.split('&').filter(|text| !text.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             match name {
-                "ref" => parts.reference = Some(decoded(given, value)?),
+                "ref" => parts.reference = Some(decode_part(given, value)?),
                 // Other tools fetch less history with it; the cache always fetches one commit.
                 "depth" => {}
                 _ => {
                     let name = one_line(name);
-                    return Err(SourceError::Parameter { given: shown(given), name });
+                    return Err(SourceError::Parameter { given: redact_address(given), name });
                 }
             }
         }
@@ -376,15 +376,15 @@ impl<'t> SourceParts<'t> {
         let url = if is_plain_path(location) {
             let path = base.join(location);
             let path = path.to_str().filter(|_| path.is_absolute() && !location.starts_with('~'));
-            let path =
-                path.ok_or_else(|| self.refused("a path is absolute, or starts with `./`"))?;
+            let path = path
+                .ok_or_else(|| self.invalid_address("a path is absolute, or starts with `./`"))?;
             format!("file://{}", path.replace('%', "%25"))
         } else if let Some((word, _)) = split_forced(location) {
-            return Err(unsupported(self.given, word, "::"));
+            return Err(unsupported_scheme(self.given, word, "::"));
         } else if let Some((host, path, is_flat)) = split_host(location) {
             let names = path.trim_matches('/').split('/').count();
             if names < 2 || (is_flat && names > 2) {
-                return Err(self.refused(
+                return Err(self.invalid_address(
                     "a repository is `host/organization/name`; a directory in it comes after `//`",
                 ));
             }
@@ -393,20 +393,21 @@ impl<'t> SourceParts<'t> {
         } else {
             location.to_owned()
         };
-        GitSource { url, reference: self.reference, subpath: self.subpath }.checked(self.given)
+        GitSource { url, reference: self.reference, subpath: self.subpath }.into_checked(self.given)
     }
 
     pub(crate) fn into_file(self, system: &dyn System) -> Result<SourceAddress, SourceError> {
-        let address = Address::parse(self.location).map_err(|reason| self.refused(reason))?;
+        let address =
+            Address::parse(self.location).map_err(|reason| self.invalid_address(reason))?;
         let Address::Url { path, .. } = address else {
-            return Err(self.refused("write `file:///absolute/path`"));
+            return Err(self.invalid_address("write `file:///absolute/path`"));
         };
-        let path = PathBuf::from(decoded(self.given, &path)?);
+        let path = PathBuf::from(decode_part(self.given, &path)?);
         if is_repository(&path, system) {
             return self.into_git(Path::new("/")).map(SourceAddress::Git);
         }
         if self.reference.is_some() {
-            return Err(SourceError::NotARepository { given: shown(self.given) });
+            return Err(SourceError::NotARepository { given: redact_address(self.given) });
         }
         Ok(SourceAddress::Directory(match self.subpath {
             Some(subpath) => path.join(subpath),
@@ -414,8 +415,8 @@ impl<'t> SourceParts<'t> {
         }))
     }
 
-    fn refused(&self, reason: &'static str) -> SourceError {
-        SourceError::address(self.given, reason)
+    fn invalid_address(&self, reason: &'static str) -> SourceError {
+        SourceError::invalid_address(self.given, reason)
     }
 }
 
@@ -428,15 +429,15 @@ fn split_after<'t>(text: &'t str, start: usize, mark: &str) -> (&'t str, Option<
 }
 
 /// Decodes a part of the text that the user typed.
-fn decoded(given: &str, text: &str) -> Result<String, SourceError> {
+fn decode_part(given: &str, text: &str) -> Result<String, SourceError> {
     let reason = "a `%` that stands for itself is written as `%25`";
-    percent_decoded(text).ok_or_else(|| SourceError::address(given, reason))
+    percent_decoded(text).ok_or_else(|| SourceError::invalid_address(given, reason))
 }
 
 /// Returns the typed text for messages. Redacts credentials and the values of unknown parameters, where other
 /// tools take a private key.
-pub(crate) fn shown(text: &str) -> String {
-    let text = redact(text);
+pub(crate) fn redact_address(text: &str) -> String {
+    let text = redact_credentials(text);
     let (location, query) = match text.split_once('?') {
         Some((location, query)) => (location, Some(query)),
         None => (text.as_str(), None),
@@ -456,7 +457,7 @@ pub(crate) fn shown(text: &str) -> String {
     result
 }
 
-pub(crate) fn unsupported(given: &str, word: &str, punctuation: &str) -> SourceError {
+pub(crate) fn unsupported_scheme(given: &str, word: &str, punctuation: &str) -> SourceError {
     let word = word.to_ascii_lowercase();
     let help = match (word.as_str(), punctuation) {
         ("http", "://") => {
@@ -474,7 +475,11 @@ pub(crate) fn unsupported(given: &str, word: &str, punctuation: &str) -> SourceE
         ("hg" | "svn", _) => "name a git mirror of it, or a directory",
         _ => "write `git::URL`, `https://…`, `ssh://…`, `oci://…`, `file:///…` or a directory",
     };
-    SourceError::Scheme { given: shown(given), scheme: format!("{word}{punctuation}"), help }
+    SourceError::Scheme {
+        given: redact_address(given),
+        scheme: format!("{word}{punctuation}"),
+        help,
+    }
 }
 
 /// Splits `git::rest` at `::`.

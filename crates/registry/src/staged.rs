@@ -28,19 +28,19 @@ pub(crate) struct RepositoryDir<'a> {
 impl<'a> RepositoryDir<'a> {
     /// Returns the directory in `parent` for a repository with this address. The slug is for people.
     pub(crate) fn new(cache: &'a Cache<'_>, parent: &Path, slug: &str, address: &str) -> Self {
-        let name = format!("{slug}-{}", &fingerprint(address)[..12]);
+        let name = format!("{slug}-{}", &fingerprint_text(address)[..12]);
         let path = parent.join(name.trim_start_matches('-'));
         RepositoryDir { system: cache.system, path, observer: cache.observer }
     }
 
-    pub(crate) fn tell(&self, event: Event<'_>) {
+    pub(crate) fn notify_observer(&self, event: Event<'_>) {
         if let Some(observer) = self.observer {
             observer(event);
         }
     }
 
     /// Creates the directories, and removes leftovers of killed runs.
-    pub(crate) fn prepare(&self, names: &[&str]) -> Result<(), FetchError> {
+    pub(crate) fn prepare_directories(&self, names: &[&str]) -> Result<(), FetchError> {
         for name in names {
             let path = self.path.join(name);
             self.system.create_private_dir(&path).map_err(io_error(&path))?;
@@ -49,31 +49,31 @@ impl<'a> RepositoryDir<'a> {
     }
 
     /// Creates an empty directory, which is removed on drop unless it is put in place.
-    pub(crate) fn stage(&self) -> Result<StagedDir<'a>, FetchError> {
+    pub(crate) fn create_staged_dir(&self) -> Result<StagedDir<'a>, FetchError> {
         let staged = self.system.create_staging_dir(&self.path).map_err(io_error(&self.path))?;
         Ok(StagedDir { system: self.system, path: staged.0, _lock: staged.1 })
     }
 
-    pub(crate) fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FetchError> {
+    pub(crate) fn read_file(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FetchError> {
         let bytes = self.system.read(path, limit);
         bytes.map_err(|error| io_error(path)(io::Error::other(error)))
     }
 
     /// Returns the file with the last known commit or digest of a reference.
-    fn record(&self, reference: &str) -> PathBuf {
-        self.path.join("refs").join(&fingerprint(reference)[..24])
+    fn record_path(&self, reference: &str) -> PathBuf {
+        self.path.join("refs").join(&fingerprint_text(reference)[..24])
     }
 
     /// Returns the commit or digest that a reference had in an earlier run.
-    pub(crate) fn remembered(&self, reference: &str) -> Option<String> {
-        let bytes = self.system.read(&self.record(reference), limits::FILE_BYTES).ok()?;
+    pub(crate) fn find_recorded_commit(&self, reference: &str) -> Option<String> {
+        let bytes = self.system.read(&self.record_path(reference), limits::FILE_BYTES).ok()?;
         String::from_utf8_lossy(&bytes).lines().next().map(str::to_owned)
     }
 
-    pub(crate) fn remember(&self, reference: &str, commit: &str) -> Result<(), FetchError> {
+    pub(crate) fn record_commit(&self, reference: &str, commit: &str) -> Result<(), FetchError> {
         // The second line is for people who look into the cache.
         let text = format!("{commit}\n{reference}\n");
-        let path = self.record(reference);
+        let path = self.record_path(reference);
         if self.system.read(&path, limits::FILE_BYTES).is_ok_and(|old| old == text.as_bytes()) {
             return Ok(());
         }
@@ -96,13 +96,13 @@ impl StagedDir<'_> {
         Ok(path)
     }
 
-    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FetchError> {
+    pub(crate) fn write_file(&self, name: &str, bytes: &[u8]) -> Result<(), FetchError> {
         let path = self.path.join(name);
         self.system.create_staged_file(&path, bytes).map_err(io_error(&path))
     }
 
     /// Puts the directory in place. If another process was faster, its directory stays.
-    pub(crate) fn put(self, target: &Path) -> Result<(), FetchError> {
+    pub(crate) fn move_into_place(self, target: &Path) -> Result<(), FetchError> {
         match self.system.rename_dir(&self.path, target) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 Err(io_error(target)(error))
@@ -136,7 +136,7 @@ fn clear_abandoned(system: &dyn System, directory: &Path) -> Result<(), FetchErr
 fn is_abandoned(system: &dyn System, path: &Path) -> bool {
     let age = |modified| system.now().duration_since(modified).unwrap_or_default();
     system.is_abandoned(path)
-        || system.modified(path).is_ok_and(|modified| age(modified) > ABANDONED)
+        || system.modified_time(path).is_ok_and(|modified| age(modified) > ABANDONED)
 }
 
 /// Returns a function that adds the path to an error of the system.
@@ -145,6 +145,6 @@ pub(crate) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> FetchError {
 }
 
 /// Returns the first digits of a text's SHA-256, in hexadecimal.
-pub(crate) fn fingerprint(text: &str) -> String {
+pub(crate) fn fingerprint_text(text: &str) -> String {
     sha256(text.as_bytes())[..32].to_owned()
 }

@@ -26,8 +26,8 @@ impl WatchedFiles {
     /// Returns the files of a registry that is built into the directory `out`.
     pub fn of_build(system: &dyn System, registry: &Path, out: &Path) -> WatchedFiles {
         let mut watched = WatchedFiles { outputs: vec![out.to_owned()], ..WatchedFiles::default() };
-        watched.add(system, registry);
-        watched.sorted()
+        watched.add_directory(system, registry);
+        watched.into_sorted()
     }
 
     /// Returns the files of a project's installation: its manifest, and its sources that are directories.
@@ -37,15 +37,15 @@ impl WatchedFiles {
         manifest: Option<&Manifest>,
     ) -> WatchedFiles {
         let mut watched =
-            WatchedFiles { files: vec![project.manifest()], ..WatchedFiles::default() };
+            WatchedFiles { files: vec![project.manifest_path()], ..WatchedFiles::default() };
         watched.directories.push(project.config.clone());
         for source in manifest.into_iter().flat_map(|manifest| &manifest.sources) {
             if let ManifestPlace::Directory(path) = &source.place {
-                watched.add(system, &project.config.join(path));
+                watched.add_directory(system, &project.config.join(path));
             }
         }
         watched.outputs.push(project.own.clone());
-        watched.sorted()
+        watched.into_sorted()
     }
 
     /// Returns whether a change of a file does not count: it is an output, or lies beside what is read.
@@ -59,7 +59,7 @@ impl WatchedFiles {
             || is_for_clients(&self.roots, path)
     }
 
-    fn add(&mut self, system: &dyn System, directory: &Path) {
+    fn add_directory(&mut self, system: &dyn System, directory: &Path) {
         let Ok(root) = Root::open(system, directory) else {
             // It may appear.
             self.directories.extend(directory.parent().map(Path::to_owned));
@@ -80,7 +80,7 @@ impl WatchedFiles {
         self.roots.push(root.path().to_owned());
     }
 
-    fn sorted(mut self) -> WatchedFiles {
+    fn into_sorted(mut self) -> WatchedFiles {
         self.directories.sort_unstable();
         self.directories.dedup();
         self.files.sort_unstable();

@@ -75,13 +75,13 @@ impl<'c> Consent<'c> {
     }
 
     /// Decides about content of an author in a search root.
-    pub fn judge(
+    pub fn check_content(
         &mut self,
         author: Author,
         root: &Path,
         content: Content<'_>,
     ) -> Result<(), Objection> {
-        let is_off = self.execution.off().is_some();
+        let is_off = self.execution.off_reason().is_some();
         if is_off && author != Author::Remote {
             return Err(Objection::Off);
         }
@@ -89,7 +89,7 @@ impl<'c> Consent<'c> {
             (Some(TrustVerdict::Denied), _) => Err(Objection::Denied),
             (None, Author::Remote) => Err(Objection::Content),
             _ if is_off => Err(Objection::Off),
-            (_, Author::Project) => self.project(root).map_err(Objection::Project),
+            (_, Author::Project) => self.check_project(root).map_err(Objection::Project),
             (_, Author::User | Author::Remote) => Ok(()),
         }
     }
@@ -97,7 +97,7 @@ impl<'c> Consent<'c> {
     /// Returns the recorded decision about content. An unusable record has none.
     fn verdict_on(&mut self, content: Content<'_>) -> Option<TrustVerdict> {
         let source = match content {
-            Content::Script(bytes) => return self.record().ok()?.verdict_on(bytes),
+            Content::Script(bytes) => return self.open_record().ok()?.verdict_on(bytes),
             Content::Document(source) => source,
         };
         match &self.document {
@@ -111,23 +111,23 @@ impl<'c> Consent<'c> {
     }
 
     /// Decides about the texts of the project that holds `directory`.
-    pub fn project(&mut self, directory: &Path) -> Result<(), ProjectRefusal> {
+    pub fn check_project(&mut self, directory: &Path) -> Result<(), ProjectRefusal> {
         if let Some(known) = self.projects.get(directory) {
             return known.clone();
         }
         let root = project_root(self.system, directory).unwrap_or_else(|_| directory.to_owned());
-        let decision = self.decide(&root).map_err(|reason| ProjectRefusal { root, reason });
+        let decision =
+            self.check_project_trust(&root).map_err(|reason| ProjectRefusal { root, reason });
         self.projects.insert(directory.to_owned(), decision.clone());
         decision
     }
 
-    fn decide(&mut self, root: &Path) -> Result<(), Option<String>> {
+    fn check_project_trust(&mut self, root: &Path) -> Result<(), Option<String>> {
         let is_asked = self.execution == Execution::ProjectToo;
         let system = self.system;
-        let standing = match self.record() {
-            Ok(record) => {
-                TrustProject::identify(system, root).map(|project| record.standing(&project))
-            }
+        let standing = match self.open_record() {
+            Ok(record) => TrustProject::identify(system, root)
+                .map(|project| record.project_standing(&project)),
             // Without a state directory there is no record, and so no denial.
             Err(TrustError::NoPlace) if is_asked => Ok(Standing::Unknown),
             Err(error) => return Err(Some(error.to_string())),
@@ -156,7 +156,7 @@ impl<'c> Consent<'c> {
         }
     }
 
-    fn record(&mut self) -> Result<&TrustStore<'c>, &TrustError> {
+    fn open_record(&mut self) -> Result<&TrustStore<'c>, &TrustError> {
         let (system, directory) = (self.system, &self.directory);
         self.record.get_or_insert_with(|| TrustStore::open(system, directory)).as_ref()
     }

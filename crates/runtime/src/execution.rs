@@ -57,16 +57,16 @@ impl Execution {
         wish: Option<&Wish>,
     ) -> Result<Execution, PolicyError> {
         let looks_only = matches!(wish, Some(Wish::Off(_)));
-        match Policy::load(system)?.execution() {
+        match Policy::load(system)?.find_execution_rule() {
             Some(decision) if !looks_only => {
-                Ok(Execution::Off(OffReason::Policy(decision.place())))
+                Ok(Execution::Off(OffReason::Policy(decision.render_location())))
             }
             _ => Ok(Execution::decide(system, wish)),
         }
     }
 
     /// Returns the reason if execution is off.
-    pub fn off(&self) -> Option<&OffReason> {
+    pub fn off_reason(&self) -> Option<&OffReason> {
         match self {
             Execution::Off(off) => Some(off),
             Execution::Trusted | Execution::ProjectToo => None,

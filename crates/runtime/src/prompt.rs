@@ -102,7 +102,7 @@ pub enum RequestOutcome {
 }
 
 impl RequestOutcome {
-    fn of(failure: &RunFailure) -> RequestOutcome {
+    fn from_failure(failure: &RunFailure) -> RequestOutcome {
         match failure {
             RunFailure::Interrupted => RequestOutcome::Interrupted,
             failure => RequestOutcome::Failed(failure.to_string()),
@@ -172,13 +172,13 @@ impl<'r> PromptRunner<'r> {
     }
 
     /// Allows content of a document to run, or returns the refusal.
-    fn allow(
+    fn check_permission(
         &mut self,
         document: &TaskDocument,
         content: Content<'_>,
     ) -> Result<(), RequestOutcome> {
         let root = &document.root;
-        let judged = self.consent.judge(document.author, root, content);
+        let judged = self.consent.check_content(document.author, root, content);
         judged.map_err(|objection| match objection {
             Objection::Off => RequestOutcome::NotAllowed,
             Objection::Content => RequestOutcome::Untrusted,
@@ -190,7 +190,7 @@ impl<'r> PromptRunner<'r> {
         })?;
         if self.performance == Performance::Undecided {
             let mut projects = self.projects.iter();
-            let trusted = projects.all(|root| self.consent.project(root).is_ok());
+            let trusted = projects.all(|root| self.consent.check_project(root).is_ok());
             self.performance = if trusted { Performance::Live } else { Performance::Rehearsal };
         }
         match self.performance {
@@ -201,35 +201,37 @@ impl<'r> PromptRunner<'r> {
 
     fn run_command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, RequestOutcome> {
         let document = command.document;
-        self.allow(document, Content::Document(&document.source))?;
-        let text = native(command.text);
-        let env = variables(command.parameters);
-        self.shell.command(&text, &env, self.output).map_err(|failure| RequestOutcome::of(&failure))
+        self.check_permission(document, Content::Document(&document.source))?;
+        let text = native_string(command.text);
+        let env = environment_variables(command.parameters);
+        self.shell
+            .run_command(&text, &env, self.output)
+            .map_err(|failure| RequestOutcome::from_failure(&failure))
     }
 
     fn run_bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), RequestOutcome> {
-        let env = variables(bootstrap.parameters);
+        let env = environment_variables(bootstrap.parameters);
         let document = bootstrap.document;
         match bootstrap.script {
             Script::Inline(text) => {
-                self.allow(document, Content::Document(&document.source))?;
+                self.check_permission(document, Content::Document(&document.source))?;
                 self.shell
                     .inline_script(text, &env, self.output)
-                    .map_err(|failure| RequestOutcome::of(&failure))
+                    .map_err(|failure| RequestOutcome::from_failure(&failure))
             }
             Script::File(path) => {
                 let content = self.system.read(path, limits::SCRIPT_BYTES);
                 let content = content.map_err(|error| RequestOutcome::Failed(error.to_string()))?;
-                self.allow(document, Content::Script(&content))?;
+                self.check_permission(document, Content::Script(&content))?;
                 self.shell
-                    .script(path, &content, &env, self.output)
-                    .map_err(|failure| RequestOutcome::of(&failure))
+                    .run_file_script(path, &content, &env, self.output)
+                    .map_err(|failure| RequestOutcome::from_failure(&failure))
             }
         }
     }
 
     /// Records the outcome of a request.
-    fn remember<T>(
+    fn record_request<T>(
         &mut self,
         (kind, path, line, text): (AskedKind, &Path, usize, String),
         ended: Result<T, RequestOutcome>,
@@ -247,26 +249,26 @@ impl<'r> PromptRunner<'r> {
 }
 
 impl CommandRunner for PromptRunner<'_> {
-    fn command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun> {
+    fn run_prompt_command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun> {
         let ended = self.run_command(command);
         let text = String::from_utf8_lossy(command.text).into_owned();
         let asked = (AskedKind::Command, command.document.path(), command.line, text);
-        self.remember(asked, ended)
+        self.record_request(asked, ended)
     }
 
-    fn bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun> {
+    fn run_bootstrap_script(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun> {
         let ended = self.run_bootstrap(bootstrap);
         let document = bootstrap.document;
         let (kind, line, text) = match bootstrap.script {
             Script::File(path) => (AskedKind::ScriptFile, 1, path.display().to_string()),
             Script::Inline(text) => {
                 let place = document.field("bootstrap").map(|node| node.span().start);
-                let line = document.source.line(place.unwrap_or_default());
+                let line = document.source.line_number(place.unwrap_or_default());
                 (AskedKind::Bootstrap, line, text.to_owned())
             }
         };
         let asked = (kind, document.path(), line, text);
-        self.remember(asked, ended)
+        self.record_request(asked, ended)
     }
 
     fn passes_variable(&self, name: &str) -> bool {
@@ -276,15 +278,15 @@ impl CommandRunner for PromptRunner<'_> {
 
 /// Returns the parameters as environment variables. Inserted into the text of a command, a value would be
 /// parsed as shell language.
-fn variables(parameters: &Parameters) -> Vec<(OsString, OsString)> {
+fn environment_variables(parameters: &Parameters) -> Vec<(OsString, OsString)> {
     let named = parameters.iter().filter(|(name, value)| {
         let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
         name.chars().all(is_part) && !value.contains(&0)
     });
-    named.map(|(name, value)| (environment_name(name).into(), native(value))).collect()
+    named.map(|(name, value)| (environment_name(name).into(), native_string(value))).collect()
 }
 
-fn native(bytes: &[u8]) -> OsString {
+fn native_string(bytes: &[u8]) -> OsString {
     #[cfg(unix)]
     return <OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes.to_vec());
     #[cfg(not(unix))]

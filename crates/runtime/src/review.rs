@@ -33,25 +33,25 @@ pub struct ExecutablePart {
 
 impl Review {
     /// Finds the executable parts of a file. The type of the file follows from its name.
-    pub fn of(path: &Path, content: &[u8]) -> Review {
+    pub fn from_content(path: &Path, content: &[u8]) -> Review {
         let is_markdown = path.extension().is_some_and(|extension| {
             extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("mdc")
         });
         match std::str::from_utf8(content) {
-            Ok(text) if is_markdown => Review::Parts(parts(path, text)),
+            Ok(text) if is_markdown => Review::Parts(collect_executable_parts(path, text)),
             Ok(text) if !text.contains('\0') => Review::Whole(text.to_owned()),
             _ => Review::Binary { bytes: content.len() },
         }
     }
 }
 
-fn parts(path: &Path, text: &str) -> Vec<ExecutablePart> {
+fn collect_executable_parts(path: &Path, text: &str) -> Vec<ExecutablePart> {
     let source = Arc::new(Source::new(path, text));
-    let front_matter = FrontMatter::read(&source);
+    let front_matter = FrontMatter::from_source(&source);
     let mut parts = Vec::new();
     if let Some(bootstrap) = front_matter.get("bootstrap") {
         let text = bootstrap.as_str().unwrap_or_else(|| source.slice(bootstrap.span()));
-        let line = source.line(bootstrap.span().start);
+        let line = source.line_number(bootstrap.span().start);
         parts.push(ExecutablePart { line, text: text.trim_end().to_owned() });
     }
     let mut searched = 0;
@@ -59,7 +59,7 @@ fn parts(path: &Path, text: &str) -> Vec<ExecutablePart> {
         let start = searched + found + 2;
         let Some(length) = source.text()[start..].find('`') else { break };
         let text = &source.text()[start..start + length];
-        parts.push(ExecutablePart { line: source.line(start), text: text.to_owned() });
+        parts.push(ExecutablePart { line: source.line_number(start), text: text.to_owned() });
         searched = start + length + 1;
     }
     parts
@@ -70,14 +70,14 @@ mod tests {
     use super::*;
 
     fn review(name: &str, content: &str) -> Review {
-        Review::of(Path::new(name), content.as_bytes())
+        Review::from_content(Path::new(name), content.as_bytes())
     }
 
     #[test]
     fn a_script_executes_as_a_whole() {
         assert_eq!(review("a-bootstrap", "#!/bin/sh\n"), Review::Whole("#!/bin/sh\n".into()));
         assert_eq!(review("a", "a\0"), Review::Binary { bytes: 2 });
-        assert_eq!(Review::of(Path::new("a.md"), b"\xff"), Review::Binary { bytes: 1 });
+        assert_eq!(Review::from_content(Path::new("a.md"), b"\xff"), Review::Binary { bytes: 1 });
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl<'s> Shell<'s> {
     /// comes.
     ///
     /// Values for the command go in `env`, never in `text`, which is shell language.
-    pub(crate) fn command(
+    pub(crate) fn run_command(
         &mut self,
         text: &OsStr,
         env: &[(OsString, OsString)],
@@ -108,10 +108,10 @@ impl<'s> Shell<'s> {
             return Err(RunFailure::TooManyCommands(self.limits.commands));
         }
         self.commands += 1;
-        let call = self.call("sh", self.limits.command).arg("-c").arg("--").arg(text);
+        let call = self.build_call("sh", self.limits.command).arg("-c").arg("--").arg(text);
         let call = with_env(call, env);
         let mut stdout = Vec::new();
-        self.run(&call, &mut |stream, piece| match stream {
+        self.run_call(&call, &mut |stream, piece| match stream {
             Stream::Stdout => stdout.extend_from_slice(piece),
             Stream::Stderr => on_stderr(piece),
         })?;
@@ -127,7 +127,7 @@ impl<'s> Shell<'s> {
     ///
     /// Both streams go to `output`, in the order of writing. Output above the limit is dropped, with a line
     /// that says so, and the script goes on.
-    pub(crate) fn script(
+    pub(crate) fn run_file_script(
         &mut self,
         path: &Path,
         bytes: &[u8],
@@ -143,15 +143,15 @@ impl<'s> Shell<'s> {
         env.push(("BRIEF_SCRIPT".into(), path.clone().into()));
         let mut run = |shell: &mut Shell<'_>, words: &[OsString]| {
             let (program, args) = words.split_first().expect("a call names a program");
-            let mut call = shell.call(program, shell.limits.bootstrap);
+            let mut call = shell.build_call(program, shell.limits.bootstrap);
             call.args.extend_from_slice(args);
             shell.run_script(with_env(call, &env), output)
         };
         match shebang::shell_words(bytes) {
-            Some(words) => run(self, &shebang::sourcing(words, &copy, &path)),
+            Some(words) => run(self, &shebang::build_sourcing_call(words, &copy, &path)),
             None => match run(self, &[copy.clone().into()]) {
                 Err(RunFailure::NotStarted(error)) if has_no_interpreter(&error) => {
-                    run(self, &shebang::sourcing(vec!["sh".into()], &copy, &path))
+                    run(self, &shebang::build_sourcing_call(vec!["sh".into()], &copy, &path))
                 }
                 ended => ended,
             },
@@ -165,7 +165,7 @@ impl<'s> Shell<'s> {
         env: &[(OsString, OsString)],
         output: &mut dyn FnMut(&[u8]),
     ) -> Result<(), RunFailure> {
-        let call = self.call("sh", self.limits.bootstrap).arg("-c").arg("--").arg(text);
+        let call = self.build_call("sh", self.limits.bootstrap).arg("-c").arg("--").arg(text);
         self.run_script(with_env(call, env), output)
     }
 
@@ -185,7 +185,7 @@ impl<'s> Shell<'s> {
         Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
     }
 
-    fn call(&self, program: impl Into<OsString>, time: Duration) -> Call {
+    fn build_call(&self, program: impl Into<OsString>, time: Duration) -> Call {
         let call = Call::new(program, &self.directory, time, self.limits.output);
         self.passed.apply(self.system, call)
     }
@@ -201,7 +201,7 @@ impl<'s> Shell<'s> {
         // One byte more than the limit tells whether there was more.
         call.output_limit = limit.saturating_add(1);
         let mut written = 0;
-        self.run(&call, &mut |_, piece| {
+        self.run_call(&call, &mut |_, piece| {
             let allowed = piece.len().min(limit - written);
             output(&piece[..allowed]);
             written += allowed;
@@ -211,7 +211,7 @@ impl<'s> Shell<'s> {
         })
     }
 
-    fn run(
+    fn run_call(
         &mut self,
         call: &Call,
         output: &mut dyn FnMut(Stream, &[u8]),
@@ -219,7 +219,7 @@ impl<'s> Shell<'s> {
         if self.interrupted {
             return Err(RunFailure::Interrupted);
         }
-        match self.start(call, output).map_err(RunFailure::NotStarted)? {
+        match self.start_call(call, output).map_err(RunFailure::NotStarted)? {
             Ending::Exited(0) => Ok(()),
             Ending::Exited(status) => Err(RunFailure::Status(status)),
             Ending::Killed => Err(RunFailure::Killed),
@@ -232,16 +232,16 @@ impl<'s> Shell<'s> {
         }
     }
 
-    fn start(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+    fn start_call(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
         for _ in 1..BUSY_TRIES {
-            match self.system.run(call, output) {
+            match self.system.run_program(call, output) {
                 Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
                     std::thread::sleep(BUSY_PAUSE);
                 }
                 ended => return ended,
             }
         }
-        self.system.run(call, output)
+        self.system.run_program(call, output)
     }
 }
 

@@ -57,13 +57,13 @@ pub struct TrustEntry {
 }
 
 impl TrustEntry {
-    fn of(verdict: TrustVerdict, content: &[u8], path: &Path) -> TrustEntry {
-        TrustEntry { verdict, path: shown(path), hash: ContentHash::of(content) }
+    fn from_content(verdict: TrustVerdict, content: &[u8], path: &Path) -> TrustEntry {
+        TrustEntry { verdict, path: render_path(path), hash: ContentHash::from_content(content) }
     }
 
     /// Returns whether the content was at `path` at the time of the decision.
     pub fn was_at(&self, path: &Path) -> bool {
-        self.path == shown(path)
+        self.path == render_path(path)
     }
 
     fn parse(line: &str) -> Option<TrustEntry> {
@@ -95,9 +95,9 @@ pub struct ProjectEntry {
 }
 
 impl ProjectEntry {
-    fn of(project: &TrustProject) -> ProjectEntry {
+    fn from_project(project: &TrustProject) -> ProjectEntry {
         let TrustProject { identity, place, .. } = project.clone();
-        ProjectEntry { path: shown(project.root()), identity, place }
+        ProjectEntry { path: render_path(project.root()), identity, place }
     }
 
     /// Returns whether the project was at `root` when the user trusted it.
@@ -217,9 +217,9 @@ impl<'s> TrustStore<'s> {
     /// A record that lies in `project` or in the current directory is refused, and so is one that another
     /// user could have written.
     pub fn open(system: &'s dyn System, project: &Path) -> Result<Self, TrustError> {
-        let path = place::find(system, project)?;
+        let path = place::resolve_record_path(system, project)?;
         let lines = match system.read(&path, limits::TRUST_BYTES) {
-            Ok(bytes) => parse(&path, &bytes)?,
+            Ok(bytes) => parse_record(&path, &bytes)?,
             Err(ReadError::Missing) => RecordLines::default(),
             Err(source) => return Err(TrustError::Unreadable { path, source }),
         };
@@ -233,14 +233,14 @@ impl<'s> TrustStore<'s> {
 
     /// Returns the user's decision about exactly this content, if there is one. A denial overrides trust.
     pub fn verdict_on(&self, content: &[u8]) -> Option<TrustVerdict> {
-        let hash = ContentHash::of(content);
+        let hash = ContentHash::from_content(content);
         let verdicts = self.lines.entries.iter().filter(|entry| entry.hash == hash);
         verdicts.map(|entry| entry.verdict).min()
     }
 
     /// Returns the record's answer about a project.
-    pub fn standing(&self, project: &TrustProject) -> Standing {
-        let entry = ProjectEntry::of(project);
+    pub fn project_standing(&self, project: &TrustProject) -> Standing {
+        let entry = ProjectEntry::from_project(project);
         let projects = &self.lines.projects;
         if projects.contains(&entry) {
             return Standing::Trusted;
@@ -264,8 +264,8 @@ impl<'s> TrustStore<'s> {
 
     /// Records that the user trusts a project at its current path. Removes another project at the same path.
     pub fn record_project(&mut self, project: &TrustProject) -> Result<(), TrustError> {
-        let entry = ProjectEntry::of(project);
-        self.update(|lines| {
+        let entry = ProjectEntry::from_project(project);
+        self.update_record(|lines| {
             lines.projects.retain(|known| known.place != entry.place);
             lines.projects.insert(entry);
         })
@@ -281,23 +281,23 @@ impl<'s> TrustStore<'s> {
 
     /// Records that the user trusts exactly this content, which is at `path` now. A denial of the same
     /// content stays and overrides it.
-    pub fn record(&mut self, content: &[u8], path: &Path) -> Result<(), TrustError> {
+    pub fn record_content(&mut self, content: &[u8], path: &Path) -> Result<(), TrustError> {
         self.record_all(&[(content.to_vec(), path.to_owned())])
     }
 
     /// Records several contents at once.
     pub fn record_all(&mut self, contents: &[(Vec<u8>, PathBuf)]) -> Result<(), TrustError> {
         let entry = |(content, path): &(Vec<u8>, PathBuf)| {
-            TrustEntry::of(TrustVerdict::Trusted, content, path)
+            TrustEntry::from_content(TrustVerdict::Trusted, content, path)
         };
-        self.update(|lines| lines.entries.extend(contents.iter().map(entry)))
+        self.update_record(|lines| lines.entries.extend(contents.iter().map(entry)))
     }
 
     /// Records that exactly this content, which is at `path` now, must never execute. Removes any trust in
     /// it.
-    pub fn deny(&mut self, content: &[u8], path: &Path) -> Result<(), TrustError> {
-        let denial = TrustEntry::of(TrustVerdict::Denied, content, path);
-        self.update(|lines| {
+    pub fn deny_content(&mut self, content: &[u8], path: &Path) -> Result<(), TrustError> {
+        let denial = TrustEntry::from_content(TrustVerdict::Denied, content, path);
+        self.update_record(|lines| {
             let is_kept = |entry: &TrustEntry| {
                 entry.hash != denial.hash || entry.verdict == TrustVerdict::Denied
             };
@@ -307,7 +307,10 @@ impl<'s> TrustStore<'s> {
     }
 
     /// Removes the matching entries, trusted or denied, and returns their number.
-    pub fn remove(&mut self, matches: impl Fn(&TrustEntry) -> bool) -> Result<usize, TrustError> {
+    pub fn remove_entries(
+        &mut self,
+        matches: impl Fn(&TrustEntry) -> bool,
+    ) -> Result<usize, TrustError> {
         self.remove_from(|lines| &mut lines.entries, matches)
     }
 
@@ -320,15 +323,17 @@ impl<'s> TrustStore<'s> {
             return Ok(0);
         }
         let mut removed = 0;
-        self.update(|lines| removed = list(lines).extract_if(.., |entry| matches(entry)).count())?;
+        self.update_record(|lines| {
+            removed = list(lines).extract_if(.., |entry| matches(entry)).count();
+        })?;
         Ok(removed)
     }
 
     /// Changes the file as it is now, not the copy in memory: entries of other processes stay.
-    fn update(&mut self, change: impl FnOnce(&mut RecordLines)) -> Result<(), TrustError> {
+    fn update_record(&mut self, change: impl FnOnce(&mut RecordLines)) -> Result<(), TrustError> {
         let path = self.path.clone();
         let unwritable = |source| TrustError::Unwritable { path: path.clone(), source };
-        let _lock = self.prepare().map_err(&unwritable)?;
+        let _lock = self.lock_record().map_err(&unwritable)?;
         let mut fresh = TrustStore::open(self.system, &self.project)?;
         let mut text = String::from(HEADING);
         change(&mut fresh.lines);
@@ -348,7 +353,7 @@ impl<'s> TrustStore<'s> {
     }
 
     /// Locks the record against other writers.
-    fn prepare(&self) -> io::Result<FileLock> {
+    fn lock_record(&self) -> io::Result<FileLock> {
         if let Some(directory) = self.path.parent() {
             self.system.create_private_dir(directory)?;
         }
@@ -356,7 +361,7 @@ impl<'s> TrustStore<'s> {
     }
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<RecordLines, TrustError> {
+fn parse_record(path: &Path, bytes: &[u8]) -> Result<RecordLines, TrustError> {
     let mut lines = RecordLines::default();
     // Invalid UTF-8 damages only its own line, and that line is refused.
     for (index, line) in String::from_utf8_lossy(bytes).lines().enumerate() {
@@ -375,7 +380,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<RecordLines, TrustError> {
 }
 
 /// Returns a path as one line: a line break in it must not create another entry.
-fn shown(path: &Path) -> String {
+fn render_path(path: &Path) -> String {
     let text = path.to_string_lossy().replace('\u{fffd}', "?");
     visible_line(&text).into_owned()
 }

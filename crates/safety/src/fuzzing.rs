@@ -3,6 +3,6 @@
 use crate::policy::fuzzing as policy;
 
 /// Reads a policy file and asks it about sources and execution.
-pub fn policy(bytes: &[u8]) {
-    policy::read(bytes);
+pub fn fuzz_policy(bytes: &[u8]) {
+    policy::fuzz_policy(bytes);
 }

@@ -219,20 +219,20 @@ pub enum Leaf {
 /// ```
 /// use brief_safety::sensitive;
 ///
-/// assert_eq!(sensitive::find("deploy/Server.KEY").unwrap().pattern, ".key");
-/// assert_eq!(sensitive::find("docs/keyboard.md"), None);
+/// assert_eq!(sensitive::find_sensitive_pattern("deploy/Server.KEY").unwrap().pattern, ".key");
+/// assert_eq!(sensitive::find_sensitive_pattern("docs/keyboard.md"), None);
 /// ```
-pub fn find(path: &str) -> Option<Sensitive> {
+pub fn find_sensitive_pattern(path: &str) -> Option<Sensitive> {
     find_below("", path, Leaf::File)
 }
 
-/// Like [`find`], for a path below the directory `above`. The names of `above` count only as the
+/// Like [`find_sensitive_pattern`], for a path below the directory `above`. The names of `above` count only as the
 /// directory part of patterns that have one: `id_x` below `.ssh` is `.ssh/id_*`.
 pub fn find_below(above: &str, path: &str, leaf: Leaf) -> Option<Sensitive> {
     let mut names: Vec<Cow<'_, str>> = Vec::with_capacity(8);
     // No pattern names more than three directories.
     let nearest = above.rsplit(['/', '\\']).filter(|name| !name.is_empty()).take(3);
-    names.extend(nearest.map(plain));
+    names.extend(nearest.map(normalize_name));
     names.reverse();
     let start = names.len();
     push_names(&mut names, path, start);
@@ -273,14 +273,14 @@ fn push_names<'p>(names: &mut Vec<Cow<'p, str>>, path: &'p str, floor: usize) {
                 names.pop();
             }
             "" | "." | ".." => {}
-            name => names.push(plain(name)),
+            name => names.push(normalize_name(name)),
         }
     }
 }
 
 /// Normalizes a name: drops case, invisible characters, trailing dots and blanks, and the name of
 /// an alternate data stream.
-fn plain(name: &str) -> Cow<'_, str> {
+fn normalize_name(name: &str) -> Cow<'_, str> {
     let usual =
         |byte: u8| matches!(byte, b'!'..=b'~') && byte != b':' && !byte.is_ascii_uppercase();
     if name.bytes().all(|byte| usual(byte) || byte == b' ') && !name.ends_with(['.', ' ']) {
@@ -354,11 +354,11 @@ fn ends_with(names: &[Cow<'_, str>], pattern: &str) -> bool {
         return false;
     }
     let mut names = names.iter().rev();
-    pattern.rsplit('/').all(|part| names.next().is_some_and(|name| fits(name, part)))
+    pattern.rsplit('/').all(|part| names.next().is_some_and(|name| matches_pattern(name, part)))
 }
 
 /// Returns whether a name matches a pattern with stars.
-fn fits(name: &str, pattern: &str) -> bool {
+fn matches_pattern(name: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return name == pattern };
     // No pattern has more than two stars, which may stand for nothing.
     if name.len() + 2 < pattern.len() {
@@ -384,15 +384,18 @@ mod tests {
     fn every_word_leads_to_its_own_patterns() {
         for pattern in PATTERNS {
             let name = pattern.replace('*', "x");
-            assert_eq!(find(&name).map(|found| found.pattern), Some(pattern));
+            assert_eq!(find_sensitive_pattern(&name).map(|found| found.pattern), Some(pattern));
         }
         for pattern in EXTRA {
-            let found = find(&pattern.replace('*', "x"));
+            let found = find_sensitive_pattern(&pattern.replace('*', "x"));
             assert!(found.is_some(), "{pattern}");
             // `fits` relies on it.
             assert!(pattern.matches('*').count() <= 2, "{pattern}");
             let shortest = pattern.replace('*', "");
-            assert!(pattern.ends_with("/*") || find(&shortest).is_some(), "{pattern}");
+            assert!(
+                pattern.ends_with("/*") || find_sensitive_pattern(&shortest).is_some(),
+                "{pattern}"
+            );
         }
     }
 
@@ -432,7 +435,7 @@ mod tests {
             ".cargo/credentials.toml",
             ".gradle/gradle.properties",
         ] {
-            assert!(find(path).is_some(), "{path}");
+            assert!(find_sensitive_pattern(path).is_some(), "{path}");
         }
     }
 
@@ -466,7 +469,7 @@ mod tests {
             "id_ed25519.pub",
             "src/rsa.rs",
         ] {
-            assert_eq!(find(path), None, "{path}");
+            assert_eq!(find_sensitive_pattern(path), None, "{path}");
         }
     }
 
@@ -482,10 +485,10 @@ mod tests {
         for name in
             [".ENV", ".env. ", ".e\u{200c}nv", ".env::$DATA", "x\\.env", ".\u{212a}ey", "a.aſc"]
         {
-            assert!(find(name).is_some(), "{name:?}");
+            assert!(find_sensitive_pattern(name).is_some(), "{name:?}");
         }
         for name in ["environment.md", "keys.md", ".envoy", "ssh/id_cards.md", "..", "...", ""] {
-            assert_eq!(find(name), None, "{name:?}");
+            assert_eq!(find_sensitive_pattern(name), None, "{name:?}");
         }
     }
 }

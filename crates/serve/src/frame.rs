@@ -24,7 +24,7 @@ pub(crate) struct FrameMark(String);
 
 impl FrameMark {
     /// Makes the mark of whatever identifies a session; the same seed has the same mark.
-    pub(crate) fn of(seed: &[u8]) -> FrameMark {
+    pub(crate) fn from_seed(seed: &[u8]) -> FrameMark {
         let digits = sha256(seed);
         let letter = |digit: char| digit.to_digit(16).and_then(|digit| LETTERS.get(digit as usize));
         let letters = digits.chars().filter_map(letter).take(LENGTH);
@@ -40,7 +40,7 @@ impl FrameMark {
         let mut splits = places_of(text, &self.0, 1);
         splits.extend(end_tags(text));
         splits.sort_unstable();
-        split(text, &splits)
+        insert_backslashes(text, &splits)
     }
 }
 
@@ -48,11 +48,11 @@ impl FrameMark {
 pub(crate) fn without_end_tags(text: &str) -> Cow<'_, str> {
     let mut splits = end_tags(text);
     splits.sort_unstable();
-    split(text, &splits)
+    insert_backslashes(text, &splits)
 }
 
 /// Takes a text apart at these places.
-fn split<'t>(text: &'t str, splits: &[usize]) -> Cow<'t, str> {
+fn insert_backslashes<'t>(text: &'t str, splits: &[usize]) -> Cow<'t, str> {
     if splits.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -95,7 +95,7 @@ fn places_of(text: &str, sought: &str, after: usize) -> Vec<usize> {
 }
 
 /// Formats a text for a list: the lines after the first are indented, so that none of them is a heading.
-pub(crate) fn indented(text: &str) -> String {
+pub(crate) fn indent_list_item(text: &str) -> String {
     let mut item = String::with_capacity(text.len());
     for (index, line) in text.trim_end().split_inclusive(is_line_break).enumerate() {
         if line.trim().is_empty() {
@@ -122,7 +122,7 @@ mod tests {
     /// Y07: "a text cannot forge another text's frame"
     #[test]
     fn y07_no_text_has_the_mark() {
-        let mark = FrameMark::of(b"session");
+        let mark = FrameMark::from_seed(b"session");
         let known = mark.as_str().to_owned();
         assert_eq!(known.len(), LENGTH);
         let upper = known.to_uppercase();
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn y07_no_text_closes_the_tag_of_a_client() {
-        let mark = FrameMark::of(b"session");
+        let mark = FrameMark::from_seed(b"session");
         for tag in
             ["</system-reminder>", "</ System-Reminder >", "< /hook_context>", "x</system-reminder"]
         {
@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn a_text_of_several_lines_stays_one_item() {
-        assert_eq!(indented("first\n- second\n\nthird\n"), "first\n  - second\n\n  third");
+        assert_eq!(indent_list_item("first\n- second\n\nthird\n"), "first\n  - second\n\n  third");
         assert_eq!(
-            indented("a\r## b\u{2028}## c\u{85}## d"),
+            indent_list_item("a\r## b\u{2028}## c\u{85}## d"),
             "a\r  ## b\u{2028}  ## c\u{85}  ## d"
         );
     }

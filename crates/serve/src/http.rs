@@ -41,20 +41,24 @@ impl Gate {
         Gate { token: sha256(token.as_bytes()) }
     }
 
-    pub(crate) fn admits(&self, token: &str) -> bool {
+    pub(crate) fn matches_token(&self, token: &str) -> bool {
         sha256(token.as_bytes()) == self.token
     }
 }
 
 /// Makes the runtime of a server.
-pub(crate) fn runtime() -> io::Result<tokio::runtime::Runtime> {
+pub(crate) fn create_runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS)
         .build()
 }
 
-pub(crate) fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
+pub(crate) fn create_answer(
+    status: StatusCode,
+    kind: &'static str,
+    body: impl Into<Bytes>,
+) -> Answer {
     let mut answer = Response::new(Full::new(body.into()).boxed());
     *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -62,12 +66,12 @@ pub(crate) fn answer(status: StatusCode, kind: &'static str, body: impl Into<Byt
 }
 
 /// Makes an answer of a few words.
-pub(crate) fn plain(status: StatusCode, text: &'static str) -> Answer {
-    answer(status, "text/plain", text.as_bytes())
+pub(crate) fn create_text_answer(status: StatusCode, text: &'static str) -> Answer {
+    create_answer(status, "text/plain", text.as_bytes())
 }
 
 /// Accepts connections for ever, and gives each request to `answer`.
-pub(crate) async fn listen<F, R>(listener: tokio::net::TcpListener, answer: F)
+pub(crate) async fn accept_connections<F, R>(listener: tokio::net::TcpListener, answer: F)
 where
     F: Fn(Request<Incoming>) -> R + Clone + Send + 'static,
     R: Future<Output = Answer> + Send + 'static,

@@ -67,9 +67,9 @@ pub struct OtherPlace {
 
 impl OtherPlace {
     /// Returns the file and the line, as people read them: relative to `root`.
-    pub fn shown(&self, root: &Path) -> String {
+    pub fn render_location(&self, root: &Path) -> String {
         let path = crate::render::path_below(root, self.source.path());
-        format!("{path}:{}", self.source.line(self.span.start))
+        format!("{path}:{}", self.source.line_number(self.span.start))
     }
 }
 
@@ -98,7 +98,7 @@ impl Diagnostic {
 
     /// Reports it under another rule, with that rule's severity.
     #[must_use]
-    pub fn under(self, rule: Rule) -> Self {
+    pub fn with_rule(self, rule: Rule) -> Self {
         Diagnostic { rule, severity: rule.severity(), ..self }
     }
 
@@ -134,7 +134,7 @@ impl Diagnostic {
     /// Returns how many other places have the same cause, with the first of them; `None` if there are none.
     pub fn other_places(&self, root: &Path) -> Option<String> {
         let (first, more) = self.also.split_at(self.also.len().min(SHOWN_PLACES));
-        let first: Vec<String> = first.iter().map(|place| place.shown(root)).collect();
+        let first: Vec<String> = first.iter().map(|place| place.render_location(root)).collect();
         let more = if more.is_empty() { "" } else { ", …" };
         let count = self.also.len();
         (count > 0).then(|| format!("{count} more with the same cause: {}{more}", first.join(", ")))
@@ -242,7 +242,7 @@ pub fn apply_fixes<'d>(
         let fits = fix.applicability <= least
             && fix.edits.iter().all(|edit| {
                 text.get(edit.span.range()).is_some()
-                    && edits.iter().all(|taken| !overlap(taken.span, edit.span))
+                    && edits.iter().all(|taken| !spans_overlap(taken.span, edit.span))
             });
         if fits {
             edits.extend(&fix.edits);
@@ -267,12 +267,12 @@ pub(crate) fn with_edits<'e>(text: &str, edits: impl IntoIterator<Item = &'e Edi
 }
 
 /// Two insertions at one place count as overlapping, because their order would be a guess.
-fn overlap(left: Span, right: Span) -> bool {
+fn spans_overlap(left: Span, right: Span) -> bool {
     left == right || (left.start < right.end && right.start < left.end)
 }
 
 /// Sorts diagnostics as people read them: by file, place and code.
-pub fn sort(diagnostics: &mut [Diagnostic]) {
+pub fn sort_diagnostics(diagnostics: &mut [Diagnostic]) {
     let file = |left: &Diagnostic, right: &Diagnostic| {
         // Most neighbors are of one file.
         let is_same = Arc::ptr_eq(&left.source, &right.source);

@@ -62,12 +62,12 @@ enum Opening {
 
 impl FrontMatter {
     /// Reads the front matter of a file.
-    pub fn read(source: &Arc<Source>) -> FrontMatter {
+    pub fn from_source(source: &Arc<Source>) -> FrontMatter {
         let mut diagnostics = encoding_problem(source);
-        match find(source.text()) {
+        match find_header(source.text()) {
             Opening::Header(parts) => {
                 FrontMatter::of_header(source, parts, diagnostics, |diagnostics| {
-                    parse(source, parts.header, diagnostics)
+                    parse_header(source, parts.header, diagnostics)
                 })
             }
             opening => {
@@ -79,7 +79,7 @@ impl FrontMatter {
                             .with_help("add a line `---` after the last field"),
                     );
                 }
-                FrontMatter { header: None, body_start: bom(source.text()), diagnostics }
+                FrontMatter { header: None, body_start: bom_length(source.text()), diagnostics }
             }
         }
     }
@@ -99,10 +99,10 @@ impl FrontMatter {
     }
 
     /// Reads a file that is YAML from first to last line: all header, and no body.
-    pub fn whole(source: &Arc<Source>) -> FrontMatter {
+    pub fn from_yaml_source(source: &Arc<Source>) -> FrontMatter {
         let mut diagnostics = encoding_problem(source);
-        let span = Span::new(bom(source.text()), source.text().len());
-        let yaml = parse(source, span, &mut diagnostics);
+        let span = Span::new(bom_length(source.text()), source.text().len());
+        let yaml = parse_header(source, span, &mut diagnostics);
         let header = Header { yaml, span, leading_blank: false };
         FrontMatter { header: Some(header), body_start: span.end, diagnostics }
     }
@@ -119,7 +119,8 @@ impl FrontMatter {
 fn encoding_problem(source: &Arc<Source>) -> Vec<Diagnostic> {
     let Encoding::Invalid { offset } = source.encoding() else { return Vec::new() };
     let message = "the file is not UTF-8 from here on";
-    let diagnostic = Diagnostic::new(rules::text::NOT_UTF8, source, Span::at(offset), message);
+    let diagnostic =
+        Diagnostic::new(rules::text::NOT_UTF8, source, Span::empty_at(offset), message);
     vec![diagnostic.with_help("save the file as UTF-8")]
 }
 
@@ -134,7 +135,7 @@ fn is_too_long(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnos
         "the front matter has {bytes} bytes, more than {FRONT_MATTER_BYTES}, so no field of it is read"
     );
     let help = "keep the fields short, and move text below the closing `---`";
-    let place = Span::at(header.start);
+    let place = Span::empty_at(header.start);
     diagnostics
         .push(Diagnostic::new(rules::FRONTMATTER_INVALID, source, place, message).with_help(help));
     true
@@ -164,14 +165,14 @@ fn keep_a_few(diagnostics: &mut Vec<Diagnostic>) {
     });
 }
 
-fn bom(text: &str) -> usize {
+fn bom_length(text: &str) -> usize {
     text.len() - text.trim_start_matches('\u{feff}').len()
 }
 
 /// Finds the header: a line `---`, and the next line that is `---` or `...`. Blanks after the
 /// dashes, CRLF, a byte order mark and a missing last line break are accepted.
-fn find(text: &str) -> Opening {
-    let start = bom(text);
+fn find_header(text: &str) -> Opening {
+    let start = bom_length(text);
     let mut lines = lines_from(text, start);
     let mut leading_blank = false;
     let opening = loop {
@@ -210,16 +211,16 @@ fn lines_from(text: &str, start: usize) -> impl Iterator<Item = (Span, &str)> {
     })
 }
 
-fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) -> Yaml {
+fn parse_header(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) -> Yaml {
     let text = source.slice(header);
     let strict = Yaml::parse(text);
     let mut yaml = if needs_no_repair(&strict) {
         strict
     } else {
-        let repair = HeaderRepair::of(text);
+        let repair = HeaderRepair::from_header(text);
         report_repair(source, header, &repair, diagnostics);
         let mut yaml = Yaml::parse(&repair.text);
-        yaml.map_spans(|offset| repair.original(offset));
+        yaml.map_spans(|offset| repair.original_offset(offset));
         yaml
     };
     yaml.map_spans(|offset| header.start + offset);
@@ -242,7 +243,7 @@ fn report_repair(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     for edit in &repair.edits {
-        let edit = Edit::replace(edit.span.shifted(header.start), edit.replacement.clone());
+        let edit = Edit::replace(edit.span.shifted_by(header.start), edit.replacement.clone());
         // Only the replacement of a tab consists of blanks.
         let is_tab = edit.replacement.trim().is_empty();
         let (message, help, fix) = if is_tab {
@@ -266,7 +267,7 @@ fn report_repair(
     }
     for (span, problem) in &repair.skipped {
         let message = format!("this field is not valid YAML and was skipped: {problem}");
-        let span = span.shifted(header.start);
+        let span = span.shifted_by(header.start);
         diagnostics.push(
             Diagnostic::new(rules::FRONTMATTER_INVALID, source, span, message)
                 .with_help("quote the value, or write it as a block with `|`"),
@@ -315,7 +316,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> FrontMatter {
-        FrontMatter::read(&Arc::new(Source::new("f.md", text)))
+        FrontMatter::from_source(&Arc::new(Source::new("f.md", text)))
     }
 
     fn codes(front: &FrontMatter) -> Vec<&'static str> {
@@ -374,7 +375,7 @@ mod tests {
         ] {
             let text = format!("---\nname: n\n{line}\nlast: 1\n---\nbody");
             let source = Arc::new(Source::new("f.md", text.clone()));
-            let front = FrontMatter::read(&source);
+            let front = FrontMatter::from_source(&source);
             assert_eq!(field(&front, "globs"), Some(value), "{line}");
             assert_eq!(field(&front, "name"), Some("n"), "{line}");
             assert_eq!(field(&front, "last"), Some("1"), "{line}");
@@ -446,7 +447,7 @@ mod tests {
             let front = if strictly {
                 FrontMatter::read_strictly(&source, &[])
             } else {
-                FrontMatter::read(&source)
+                FrontMatter::from_source(&source)
             };
             assert_eq!(codes(&front), ["frontmatter-invalid"]);
             let found = &front.diagnostics[0];
@@ -478,7 +479,7 @@ mod tests {
     #[test]
     fn a_file_may_be_all_header() {
         for text in ["name: n\nlast: 1\n", "\u{feff}---\nname: n\nlast: 1", "# c\n---\nname: n\n"] {
-            let front = FrontMatter::whole(&Arc::new(Source::new("f.yaml", text)));
+            let front = FrontMatter::from_yaml_source(&Arc::new(Source::new("f.yaml", text)));
             assert_eq!(field(&front, "name"), Some("n"), "{text:?}");
             assert_eq!(&text[front.get("name").unwrap().span().range()], "n", "{text:?}");
             assert_eq!(front.body_start, text.len(), "{text:?}");

@@ -50,6 +50,6 @@ impl fmt::Display for GapReason {
 }
 
 /// Returns the gap of a directory that the system refused to open.
-pub fn unreadable(path: &Path, error: &io::Error) -> Gap {
+pub fn unreadable_gap(path: &Path, error: &io::Error) -> Gap {
     Gap { path: path.to_owned(), reason: GapReason::Unreadable(error.to_string()) }
 }

@@ -1,7 +1,7 @@
 //! Hidden characters, and the places where ordinary text needs them.
 //!
 //! Lint, the terminal, the audit and the installation all use this module. [`class_of`] classifies
-//! a code point by itself; [`characters`] looks at the neighbors, too, and leaves out those that a
+//! a code point by itself; [`hidden_characters`] looks at the neighbors, too, and leaves out those that a
 //! script or an emoji needs: the presentation selectors of a pictograph, joiners between letters of
 //! a script that joins them, the tags of the three subdivision flags. ASCII text costs one pass
 //! over many bytes at a time.
@@ -47,7 +47,7 @@ pub enum HiddenClass {
 
 impl HiddenClass {
     /// Returns whether characters of this class can hide a message from a review (ruling G21).
-    pub fn hides(self) -> bool {
+    pub fn hides_message(self) -> bool {
         !matches!(self, HiddenClass::Control | HiddenClass::Leftover)
     }
 }
@@ -102,7 +102,7 @@ pub struct HiddenCharacter {
 ///
 /// A carriage return and a byte order mark count: a terminal acts on the first and drops the
 /// second. [`HiddenText::find`] leaves them out where files have them.
-pub fn characters(text: &str) -> impl Iterator<Item = HiddenCharacter> {
+pub fn hidden_characters(text: &str) -> impl Iterator<Item = HiddenCharacter> {
     let mut next = 0;
     std::iter::from_fn(move || {
         loop {
@@ -169,8 +169,8 @@ fn is_needed(text: &str, offset: usize, character: char) -> bool {
             };
             let is_emoji = character == '\u{200d}' && ends_emoji && next.is_some_and(is_pictograph);
             let ends_word = |next: char| !next.is_alphanumeric() && !is_hidden(next);
-            let is_script = previous.is_some_and(joins)
-                && next.is_none_or(|next| joins(next) || ends_word(next));
+            let is_script = previous.is_some_and(needs_joiners)
+                && next.is_none_or(|next| needs_joiners(next) || ends_word(next));
             is_emoji || is_script
         }
         '\u{e0020}'..='\u{e007f}' => {
@@ -204,7 +204,7 @@ fn is_skin_tone(character: char) -> bool {
 }
 
 /// Returns whether a character belongs to a script whose spelling needs joiners.
-fn joins(character: char) -> bool {
+fn needs_joiners(character: char) -> bool {
     is_in(&JOINING, character) && !is_hidden(character)
 }
 
@@ -238,14 +238,15 @@ impl HiddenText {
             '\r' => text.as_bytes().get(found.offset + 1) == Some(&b'\n'),
             _ => false,
         };
-        let mut found = characters(text).filter(|found| is_wanted(found.class) && !ordinary(found));
+        let mut found =
+            hidden_characters(text).filter(|found| is_wanted(found.class) && !ordinary(found));
         let first = found.next()?;
         let mut payload = payload::Decoder::default();
         let mut count = 1;
-        payload.add(first);
+        payload.add_character(first);
         for other in found {
             count += 1;
-            payload.add(other);
+            payload.add_character(other);
         }
         Some(HiddenText { first, count, payload: payload.finish(text) })
     }
@@ -277,7 +278,7 @@ pub fn without_message(bytes: &[u8]) -> Option<Vec<u8>> {
     for chunk in bytes.utf8_chunks() {
         let text = chunk.valid();
         let mut from = 0;
-        for found in characters(text).filter(|found| found.class != HiddenClass::Control) {
+        for found in hidden_characters(text).filter(|found| found.class != HiddenClass::Control) {
             kept.extend_from_slice(&text.as_bytes()[from..found.offset]);
             from = found.offset + found.character.len_utf8();
         }
@@ -288,7 +289,7 @@ pub fn without_message(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Warns of hidden text in a file, once, at the first character.
-pub fn check(rule: Rule, source: &Arc<Source>) -> Option<Diagnostic> {
+pub fn check_hidden_text(rule: Rule, source: &Arc<Source>) -> Option<Diagnostic> {
     let found = HiddenText::find(source.text())?;
     let HiddenCharacter { offset, character, .. } = found.first;
     let span = Span::new(offset, offset + character.len_utf8());

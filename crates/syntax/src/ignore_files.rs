@@ -37,7 +37,8 @@ impl<'s> IgnoreFiles<'s> {
             let is_directory = names.peek().is_some();
             let decided = above.iter().rev().find_map(|rules| {
                 // The last name may be that of either.
-                verdict(rules, &path, is_directory).or_else(|| verdict(rules, &path, true))
+                find_ignore_verdict(rules, &path, is_directory)
+                    .or_else(|| find_ignore_verdict(rules, &path, true))
             });
             if decided == Some(true) {
                 return true;
@@ -58,7 +59,11 @@ impl<'s> IgnoreFiles<'s> {
 }
 
 /// Returns whether a file of rules ignores a path; `None` if no rule of it matches.
-pub(crate) fn verdict(rules: &Gitignore, path: &Path, is_directory: bool) -> Option<bool> {
+pub(crate) fn find_ignore_verdict(
+    rules: &Gitignore,
+    path: &Path,
+    is_directory: bool,
+) -> Option<bool> {
     match rules.matched(path, is_directory) {
         Match::Ignore(_) => Some(true),
         Match::Whitelist(_) => Some(false),

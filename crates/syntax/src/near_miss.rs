@@ -4,9 +4,9 @@
 ///
 /// A candidate counts if at most a third of its letters must change, ignoring case. The first of
 /// equally near ones wins, so that the result depends only on the order given.
-pub fn nearest<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
+pub fn find_nearest<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let mut best: Option<(usize, &str)> = None;
-    for (distance, candidate) in near(name, candidates, is_inflected) {
+    for (distance, candidate) in near_candidates(name, candidates, is_inflected) {
         if best.is_none_or(|(nearest, _)| distance < nearest) {
             best = Some((distance, candidate));
         }
@@ -15,15 +15,15 @@ pub fn nearest<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
 }
 
 /// Returns the advice for a misspelled name: `did you mean …?`.
-pub fn suggestion(name: &str, candidates: &[&str]) -> Option<String> {
-    nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
+pub fn suggest_nearest(name: &str, candidates: &[&str]) -> Option<String> {
+    find_nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
 }
 
 /// Returns the only candidate that `name` is a typing error of: the same letters in other cases or with other hyphens,
 /// or one wrong letter; two in a name of eight letters or more.
 ///
-/// Where [`nearest`] offers, this is sure: a name that could stand for two candidates stands for none.
-pub fn slip<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
+/// Where [`find_nearest`] offers, this is sure: a name that could stand for two candidates stands for none.
+pub fn find_sure_match<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let folded = |text: &str| -> String {
         text.chars()
             .filter(|letter| !"-_ ".contains(*letter))
@@ -68,14 +68,14 @@ fn is_inflected(name: &str, other: &str) -> bool {
 pub fn nearest_few<'c>(name: &str, candidates: &[&'c str], count: usize) -> Vec<&'c str> {
     let is_part =
         |name: &str, other: &str| name.len() > 2 && (other.contains(name) || name.contains(other));
-    let mut near: Vec<(usize, &str)> = near(name, candidates, is_part).collect();
+    let mut near: Vec<(usize, &str)> = near_candidates(name, candidates, is_part).collect();
     near.sort_unstable();
     near.dedup();
     near.into_iter().take(count).map(|(_, candidate)| candidate).collect()
 }
 
 /// Returns the near candidates with their distance, and those that count for another reason.
-fn near<'a, 'c>(
+fn near_candidates<'a, 'c>(
     name: &str,
     candidates: &'a [&'c str],
     counts: impl Fn(&str, &str) -> bool + 'a,
@@ -94,17 +94,17 @@ fn near<'a, 'c>(
 
 #[cfg(test)]
 mod tests {
-    use super::{nearest, nearest_few, slip};
+    use super::{find_nearest, find_sure_match, nearest_few};
 
     #[test]
     fn a_slip_has_one_meaning() {
         let events = ["PreToolUse", "PostToolUse", "SessionStart", "SessionEnd", "Stop"];
-        assert_eq!(slip("PreToolUze", &events), Some("PreToolUse"));
-        assert_eq!(slip("pre-tool-use", &events), Some("PreToolUse"));
-        assert_eq!(slip("Stpo", &events), Some("Stop"));
-        assert_eq!(slip("hooky", &["hooks", "hookz"]), None);
-        assert_eq!(slip("Session", &events), None);
-        assert_eq!(slip("BeforeTool", &events), None);
+        assert_eq!(find_sure_match("PreToolUze", &events), Some("PreToolUse"));
+        assert_eq!(find_sure_match("pre-tool-use", &events), Some("PreToolUse"));
+        assert_eq!(find_sure_match("Stpo", &events), Some("Stop"));
+        assert_eq!(find_sure_match("hooky", &["hooks", "hookz"]), None);
+        assert_eq!(find_sure_match("Session", &events), None);
+        assert_eq!(find_sure_match("BeforeTool", &events), None);
     }
 
     #[test]
@@ -118,14 +118,14 @@ mod tests {
     #[test]
     fn a_slip_finds_its_word() {
         let fields = ["content", "match", "exclude", "on", "when"];
-        assert_eq!(nearest("mach", &fields), Some("match"));
-        assert_eq!(nearest("Match", &fields), Some("match"));
-        assert_eq!(nearest("contnet", &fields), Some("content"));
-        assert_eq!(nearest("wehn", &fields), Some("when"));
-        assert_eq!(nearest("matches", &fields), Some("match"));
-        assert_eq!(nearest("matching", &fields), Some("match"));
-        assert_eq!(nearest("excluding", &fields), Some("exclude"));
-        assert_eq!(nearest("priority", &fields), None);
-        assert_eq!(nearest("", &fields), None);
+        assert_eq!(find_nearest("mach", &fields), Some("match"));
+        assert_eq!(find_nearest("Match", &fields), Some("match"));
+        assert_eq!(find_nearest("contnet", &fields), Some("content"));
+        assert_eq!(find_nearest("wehn", &fields), Some("when"));
+        assert_eq!(find_nearest("matches", &fields), Some("match"));
+        assert_eq!(find_nearest("matching", &fields), Some("match"));
+        assert_eq!(find_nearest("excluding", &fields), Some("exclude"));
+        assert_eq!(find_nearest("priority", &fields), None);
+        assert_eq!(find_nearest("", &fields), None);
     }
 }

@@ -45,7 +45,7 @@ impl Root {
     /// Returns the repository that holds this directory: the nearest one with a `.git`, or the
     /// directory itself. It is the root of a question (ruling G16).
     #[must_use]
-    pub fn repository(self, system: &dyn Files) -> Root {
+    pub fn into_repository(self, system: &dyn Files) -> Root {
         match repository_around(system, &self.path) {
             Some(directory) => Root { path: directory.to_owned() },
             None => self,
@@ -62,7 +62,7 @@ impl Root {
     /// A relative path starts at `base`. The system resolves the existing part of the path; the
     /// rest is appended as text. A path that does not exist is a directory if it ends in a
     /// separator.
-    pub fn locate(&self, system: &dyn Files, base: &Path, path: &Path) -> Option<Target> {
+    pub fn locate_target(&self, system: &dyn Files, base: &Path, path: &Path) -> Option<Target> {
         let absolute = base.join(path);
         let Resolved { path: resolved, kind } = resolve_existing(system, &absolute);
         let inside = resolved.strip_prefix(&self.path).ok()?;
@@ -132,7 +132,7 @@ impl WideDirectory {
 
     /// Returns what a directory, given without links, is; `None` for any directory that may be a project. A user who keeps such
     /// a directory in git has made it a project.
-    pub fn of(system: &dyn System, directory: &Path) -> Option<WideDirectory> {
+    pub fn from_directory(system: &dyn System, directory: &Path) -> Option<WideDirectory> {
         let kind = if directory.parent().is_none() {
             WideDirectory::FileSystem
         } else {
@@ -213,7 +213,7 @@ mod tests {
 
     fn located(system: &MemorySystem, root: &str, path: &str) -> Option<(String, TargetKind)> {
         let root = Root::open(system, Path::new(root)).unwrap();
-        let target = root.locate(system, Path::new(root.path()), Path::new(path))?;
+        let target = root.locate_target(system, Path::new(root.path()), Path::new(path))?;
         Some((target.slashed().to_owned(), target.kind()))
     }
 

@@ -53,56 +53,58 @@ pub struct RulePage {
 
 impl RulePage {
     /// Returns the pages of all rules, by code.
-    pub fn all() -> impl Iterator<Item = RulePage> {
-        pages().map(RulePage::parse)
+    pub fn all_pages() -> impl Iterator<Item = RulePage> {
+        list_pages().map(RulePage::parse)
     }
 
     /// Finds the page of the rule with this code, which may be an old one.
-    pub fn find(code: &str) -> Option<RulePage> {
+    pub fn find_by_code(code: &str) -> Option<RulePage> {
         let code = current_code(code);
-        pages().find(|(known, _)| *known == code).map(RulePage::parse)
+        list_pages().find(|(known, _)| *known == code).map(RulePage::parse)
     }
 
     fn parse((code, text): (&'static str, &'static str)) -> RulePage {
-        let front = FrontMatter::read(&Arc::new(Source::new(code, text)));
+        let front = FrontMatter::from_source(&Arc::new(Source::new(code, text)));
         RulePage { code, body: text[front.body_start..].trim_start(), front }
     }
 
     /// Returns a field of the front matter: `severity`, `summary`, `source`, `fix`, `help` and, where
     /// a rule needs them, `also` (other severities that it has) and `run` (the command that reports it).
-    pub fn field(&self, name: &str) -> Option<&str> {
+    pub fn find_field(&self, name: &str) -> Option<&str> {
         match self.front.get(name)?.value() {
             Value::Scalar(text) => Some(text),
             _ => None,
         }
     }
 
-    fn text(&self, name: &str) -> &str {
-        self.field(name).unwrap_or_default()
+    fn field_text(&self, name: &str) -> &str {
+        self.find_field(name).unwrap_or_default()
     }
 
     /// Returns the severities that diagnostics of the rule have, the usual one first.
     pub fn severities(&self) -> impl Iterator<Item = &str> {
-        [self.text("severity"), self.text("also")].into_iter().filter(|word| !word.is_empty())
+        [self.field_text("severity"), self.field_text("also")]
+            .into_iter()
+            .filter(|word| !word.is_empty())
     }
 
     /// Returns what is wrong, in a sentence or two.
     pub fn summary(&self) -> &str {
-        self.text("summary")
+        self.field_text("summary")
     }
 
     /// Returns what to do about it.
     pub fn help(&self) -> &str {
-        self.text("help")
+        self.field_text("help")
     }
 }
 
 /// Returns the codes of all rules, in order.
-pub fn codes() -> impl Iterator<Item = &'static str> {
-    pages().map(|(code, _)| code)
+pub fn rule_codes() -> impl Iterator<Item = &'static str> {
+    list_pages().map(|(code, _)| code)
 }
 
-fn pages() -> impl Iterator<Item = (&'static str, &'static str)> {
+fn list_pages() -> impl Iterator<Item = (&'static str, &'static str)> {
     PAGES.split('\0').filter_map(|page| page.split_once('\n'))
 }
 
@@ -110,20 +112,25 @@ impl fmt::Display for RulePage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severities: Vec<&str> = self.severities().collect();
         writeln!(formatter, "# {}\n", self.code)?;
-        writeln!(formatter, "**{}.** {}\n", capital(&severities.join(" or ")), self.summary())?;
+        writeln!(
+            formatter,
+            "**{}.** {}\n",
+            capitalize_word(&severities.join(" or ")),
+            self.summary()
+        )?;
         writeln!(formatter, "{}\n", self.body.trim_end())?;
         writeln!(formatter, "## Fix\n\n{}", self.help())?;
-        let fix = match self.text("fix") {
+        let fix = match self.field_text("fix") {
             "safe" => "\n`brief lint --fix` applies it when safe.\n",
             "suggested" => "\n`brief lint --fix=suggested` applies a suggested fix.\n",
             _ => "",
         };
         formatter.write_str(fix)?;
-        writeln!(formatter, "\n## Source\n\n{}", self.text("source"))
+        writeln!(formatter, "\n## Source\n\n{}", self.field_text("source"))
     }
 }
 
-fn capital(word: &str) -> String {
+fn capitalize_word(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

@@ -23,12 +23,12 @@ impl Span {
     }
 
     /// Returns the empty span at `offset`.
-    pub fn at(offset: usize) -> Self {
+    pub fn empty_at(offset: usize) -> Self {
         Span { start: offset, end: offset }
     }
 
     /// Returns the span `by` bytes further on: that of a part, in the whole text.
-    pub(crate) fn shifted(self, by: usize) -> Self {
+    pub(crate) fn shifted_by(self, by: usize) -> Self {
         Span { start: self.start + by, end: self.end + by }
     }
 
@@ -101,7 +101,7 @@ impl Source {
     }
 
     /// Makes a source for a file whose text could not be read.
-    pub fn unread(path: impl Into<PathBuf>) -> Self {
+    pub fn without_text(path: impl Into<PathBuf>) -> Self {
         Source::new(path, "")
     }
 
@@ -123,7 +123,7 @@ impl Source {
             return self.text.as_bytes().get(offset..).unwrap_or_default();
         };
         // Line breaks are the same in both; invalid bytes have other lengths.
-        let breaks = self.line(offset) - 1;
+        let breaks = self.line_number(offset) - 1;
         let start = match breaks.checked_sub(1) {
             Some(last) => memchr::memchr_iter(b'\n', raw).nth(last).map_or(raw.len(), |at| at + 1),
             None => offset.min(raw.len()),
@@ -149,7 +149,7 @@ impl Source {
     }
 
     /// Returns the line number of a byte offset, from 1.
-    pub fn line(&self, offset: usize) -> usize {
+    pub fn line_number(&self, offset: usize) -> usize {
         self.line_around(offset.min(self.text.len())).0
     }
 
@@ -234,7 +234,7 @@ mod tests {
                 for offset in start..=start + line.len() {
                     let expected = Position { line: index + 1, column: offset - start + 1 };
                     assert_eq!(source.position(offset), expected);
-                    assert_eq!(source.line(offset), index + 1);
+                    assert_eq!(source.line_number(offset), index + 1);
                 }
                 start += line.len() + 1;
             }

@@ -2,13 +2,13 @@
 //!
 //! A file can contain characters that move the cursor, reverse the reading order or are invisible.
 //! To this program they are data, but a terminal would obey them. All output for people goes
-//! through [`visible`]; JSON carries the text unchanged, or through [`visible_json`] at a terminal.
+//! through [`visible_text`]; JSON carries the text unchanged, or through [`visible_json`] at a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
 
-use crate::hidden::characters;
+use crate::hidden::hidden_characters;
 
 /// Returns a hash that is the same for texts whose lines differ in blanks at their ends only.
 pub fn hash_lines(text: &str) -> u64 {
@@ -21,7 +21,7 @@ pub fn hash_lines(text: &str) -> u64 {
 }
 
 /// Formats a number with commas: 1,048,576.
-pub fn grouped(number: u64) -> String {
+pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -35,7 +35,7 @@ pub fn grouped(number: u64) -> String {
 
 /// Returns a text as one line of at most `width` characters: line breaks and repeated blanks become
 /// one blank, and an ellipsis marks a cut.
-pub fn fold(text: &str, width: usize) -> String {
+pub fn fold_line(text: &str, width: usize) -> String {
     let mut folded = String::new();
     for word in text.split_whitespace() {
         if !folded.is_empty() {
@@ -58,7 +58,7 @@ pub fn fold(text: &str, width: usize) -> String {
 
 /// Breaks each line of a text at spaces, so that it fits into `width` columns. A longer word, such as a path, stays whole. What
 /// follows a break is indented like the line, and by `hanging` more.
-pub fn wrap(text: &str, width: usize, hanging: usize) -> Cow<'_, str> {
+pub fn wrap_lines(text: &str, width: usize, hanging: usize) -> Cow<'_, str> {
     if text.lines().all(|line| line.chars().count() <= width) {
         return Cow::Borrowed(text);
     }
@@ -91,8 +91,8 @@ pub fn wrap(text: &str, width: usize, hanging: usize) -> Cow<'_, str> {
 
 /// Returns `text` with every hidden character written as `\u{…}`. Line breaks and tabs stay, and so
 /// do characters that a script or an emoji needs ([`crate::hidden`]).
-pub fn visible(text: &str) -> Cow<'_, str> {
-    let mut hidden = characters(text).peekable();
+pub fn visible_text(text: &str) -> Cow<'_, str> {
+    let mut hidden = hidden_characters(text).peekable();
     if hidden.peek().is_none() {
         return Cow::Borrowed(text);
     }
@@ -109,7 +109,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Returns a JSON text with every hidden character written as `\uXXXX`, which means the same to a parser.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
-    let mut hidden = characters(json).peekable();
+    let mut hidden = hidden_characters(json).peekable();
     if hidden.peek().is_none() {
         return Cow::Borrowed(json);
     }
@@ -127,9 +127,9 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns `text` on one line: like [`visible`], with line breaks and tabs escaped too.
+/// Returns `text` on one line: like [`visible_text`], with line breaks and tabs escaped too.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
-    match visible(text) {
+    match visible_text(text) {
         Cow::Borrowed(text) if !text.bytes().any(|byte| matches!(byte, b'\n' | b'\t')) => {
             Cow::Borrowed(text)
         }
@@ -151,7 +151,7 @@ pub fn percent_encoded(path: &str) -> String {
 }
 
 /// Formats a number with a noun.
-pub fn counted(count: usize, noun: &str) -> String {
+pub fn format_count(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
@@ -165,14 +165,14 @@ mod tests {
     fn lines_break_between_words() {
         let text = "  error: the file `server/api/orders.py` does not define it";
         assert_eq!(
-            wrap(text, 30, 2),
+            wrap_lines(text, 30, 2),
             "  error: the file\n    `server/api/orders.py`\n    does not define it"
         );
-        assert_eq!(wrap("short", 30, 2), "short");
+        assert_eq!(wrap_lines("short", 30, 2), "short");
         let path = "a/very/long/path/that/is/wider/than/the/terminal.md:12";
-        assert_eq!(wrap(path, 20, 2), path);
-        assert_eq!(wrap("one two\nthree four", 8, 0), "one two\nthree\nfour");
-        assert_eq!(wrap("a  b", 2, 0), "a\nb");
+        assert_eq!(wrap_lines(path, 20, 2), path);
+        assert_eq!(wrap_lines("one two\nthree four", 8, 0), "one two\nthree\nfour");
+        assert_eq!(wrap_lines("a  b", 2, 0), "a\nb");
     }
 
     /// Ruling G11, goal S11: no invisible character and none that acts on a terminal reaches it
@@ -182,7 +182,7 @@ mod tests {
         for character in (0..=0x0010_ffff).filter_map(char::from_u32) {
             let is_shown = !is_hidden(character);
             for text in [character.to_string(), format!("a{character}b")] {
-                let shown = visible(&text);
+                let shown = visible_text(&text);
                 assert_eq!(shown == text, is_shown, "{character:?}");
                 assert_eq!(shown.contains("\\u{"), !is_shown, "{character:?}");
             }
@@ -193,7 +193,7 @@ mod tests {
     fn ordinary_text_is_left_alone() {
         for text in ["plain\n\ttext", "naïve café", "日本語", "👩\u{200d}🚀 ❤\u{fe0f}", "עברית"]
         {
-            assert_eq!(visible(text), text);
+            assert_eq!(visible_text(text), text);
         }
     }
 
@@ -204,7 +204,7 @@ mod tests {
             let text = format!("a{character}b");
             let json = serde_json::to_string(&text).unwrap();
             let shown = visible_json(&json);
-            assert!(crate::hidden::characters(&shown).next().is_none(), "{character:?}");
+            assert!(crate::hidden::hidden_characters(&shown).next().is_none(), "{character:?}");
             assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
         }
     }
@@ -212,7 +212,7 @@ mod tests {
     /// X15: joiners and the emoji selector are escaped where nothing needs them.
     #[test]
     fn joiners_without_a_reason_are_escaped() {
-        assert_eq!(visible("a\u{200c}b\u{200d}c\u{fe0f}"), "a\\u{200c}b\\u{200d}c\\u{fe0f}");
+        assert_eq!(visible_text("a\u{200c}b\u{200d}c\u{fe0f}"), "a\\u{200c}b\\u{200d}c\\u{fe0f}");
     }
 
     #[test]

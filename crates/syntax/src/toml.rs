@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::near_miss::suggestion;
+use crate::near_miss::suggest_nearest;
 use crate::{Diagnostic, Source, Span, rules};
 use toml_edit::{Document, Item, TableLike};
 
@@ -36,7 +36,10 @@ pub struct TomlEntry<'t> {
 }
 
 /// Parses a file; invalid TOML is a diagnostic.
-pub fn parse(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -> Option<Document<String>> {
+pub fn parse_toml(
+    source: &Arc<Source>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Document<String>> {
     let text = source.text().trim_start_matches('\u{feff}');
     match Document::parse(text.to_owned()) {
         Ok(document) => Some(document),
@@ -69,7 +72,7 @@ impl<'t> Table<'t> {
 
 impl<'t> TomlEntry<'t> {
     /// Returns the diagnostic for an invalid value.
-    pub fn wrong(&self, problem: &str, help: &str) -> TomlProblem {
+    pub fn invalid_value(&self, problem: &str, help: &str) -> TomlProblem {
         let span = self.item.span().map_or(self.span, |span| Span::new(span.start, span.end));
         let message = format!("`{}`: {problem}", self.path);
         let diagnostic = Diagnostic::new(rules::item::INVALID_CONFIG, self.source, span, message);
@@ -77,9 +80,9 @@ impl<'t> TomlEntry<'t> {
     }
 
     /// Returns the diagnostic for an unknown key.
-    pub fn unknown(&self, known: &[&str]) -> TomlProblem {
+    pub fn unknown_key(&self, known: &[&str]) -> TomlProblem {
         let message = format!("`{}`: there is no such key", self.path);
-        let help = suggestion(self.key, known);
+        let help = suggest_nearest(self.key, known);
         let help = help.unwrap_or_else(|| format!("keys are {}", known.join(", ")));
         let diagnostic =
             Diagnostic::new(rules::item::INVALID_CONFIG, self.source, self.span, message);
@@ -88,7 +91,9 @@ impl<'t> TomlEntry<'t> {
 
     /// Returns the value as a string.
     pub fn text(&self) -> Result<&'t str, TomlProblem> {
-        self.item.as_str().ok_or_else(|| self.wrong("this is not a string", "write it in quotes"))
+        self.item
+            .as_str()
+            .ok_or_else(|| self.invalid_value("this is not a string", "write it in quotes"))
     }
 
     /// Returns the value as a string of its own.
@@ -99,25 +104,26 @@ impl<'t> TomlEntry<'t> {
     /// Returns the value as a boolean.
     pub fn flag(&self) -> Result<bool, TomlProblem> {
         let problem =
-            || self.wrong("this is neither `true` nor `false`", "write it without quotes");
+            || self.invalid_value("this is neither `true` nor `false`", "write it without quotes");
         self.item.as_bool().ok_or_else(problem)
     }
 
     /// Returns the value as one of the given words.
-    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, TomlProblem> {
+    pub fn match_word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, TomlProblem> {
         let text = self.text()?;
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         found.ok_or_else(|| {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            let help = suggestion(text, &known);
+            let help = suggest_nearest(text, &known);
             let help = help.unwrap_or_else(|| format!("use one of {}", known.join(", ")));
-            self.wrong(&format!("`{text}` means nothing here"), &help)
+            self.invalid_value(&format!("`{text}` means nothing here"), &help)
         })
     }
 
     /// Returns the value as a list of strings.
-    pub fn texts(&self) -> Result<Vec<String>, TomlProblem> {
-        let problem = || self.wrong("this is not a list of strings", "write `[\"…\", \"…\"]`");
+    pub fn text_list(&self) -> Result<Vec<String>, TomlProblem> {
+        let problem =
+            || self.invalid_value("this is not a list of strings", "write `[\"…\", \"…\"]`");
         let list = self.item.as_array().ok_or_else(problem)?;
         list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(problem)).collect()
     }
@@ -131,7 +137,7 @@ impl<'t> TomlEntry<'t> {
     /// Returns the value as a table.
     pub fn table(&self) -> Result<Table<'_>, TomlProblem> {
         let content = self.item.as_table_like();
-        let content = content.ok_or_else(|| self.wrong("this is not a table", ""))?;
+        let content = content.ok_or_else(|| self.invalid_value("this is not a table", ""))?;
         Ok(Table { source: self.source, content, prefix: &self.path })
     }
 }
@@ -160,19 +166,19 @@ impl<'t> TableReader<'t> {
         key: &'t str,
         read: impl FnOnce(&TomlEntry<'t>) -> Result<T, TomlProblem>,
     ) -> Option<T> {
-        let number = self.find(key)?;
+        let number = self.find_entry(key)?;
         let value = read(&self.entries[number]);
         value.map_err(|problem| self.problems.push((number, problem))).ok()
     }
 
     /// Returns the number of the entry with this key, which is known from now on.
-    fn find(&mut self, key: &'t str) -> Option<usize> {
+    fn find_entry(&mut self, key: &'t str) -> Option<usize> {
         self.known.push(key);
         self.entries.iter().position(|entry| entry.key == key)
     }
 
     /// Changes a value if its key is there.
-    pub fn set<T>(
+    pub fn set_if_present<T>(
         &mut self,
         key: &'t str,
         value: &mut T,
@@ -190,7 +196,7 @@ impl<'t> TableReader<'t> {
         value: &mut Option<T>,
         read: impl FnOnce(&TomlEntry<'t>) -> Result<T, TomlProblem>,
     ) {
-        self.set(key, value, |entry| match entry.item.as_bool() {
+        self.set_if_present(key, value, |entry| match entry.item.as_bool() {
             Some(false) => Ok(None),
             _ => read(entry).map(Some),
         });
@@ -200,7 +206,8 @@ impl<'t> TableReader<'t> {
     pub fn problems(mut self) -> impl Iterator<Item = TomlProblem> {
         let entries = self.entries.iter().enumerate();
         let unknown = entries.filter(|(_, entry)| !self.known.contains(&entry.key));
-        self.problems.extend(unknown.map(|(number, entry)| (number, entry.unknown(&self.known))));
+        self.problems
+            .extend(unknown.map(|(number, entry)| (number, entry.unknown_key(&self.known))));
         self.problems.sort_by_key(|(number, _)| *number);
         self.problems.into_iter().map(|(_, problem)| problem)
     }

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::Gitignore;
 
-use crate::ignore_files::{parse_rules, verdict};
+use crate::ignore_files::{find_ignore_verdict, parse_rules};
 use crate::limits;
 use crate::project::{Root, Target, WideDirectory, repository_around};
 use brief_system::{Below, Dir, DirEntry, FileKind, ReadError, System};
 
-pub use crate::gap::{Gap, GapReason, unreadable};
+pub use crate::gap::{Gap, GapReason, unreadable_gap};
 pub use crate::ignore_files::IgnoreFiles;
 
 /// A directory during a walk.
@@ -71,7 +71,7 @@ impl Visit<'_> {
     }
 
     /// Looks at a name in this directory without opening it.
-    pub fn look(&self, name: &str) -> Below {
+    pub fn look_up(&self, name: &str) -> Below {
         if self.is_unlisted(name) {
             return Below::Missing;
         }
@@ -90,7 +90,7 @@ impl Visit<'_> {
     }
 
     /// Reads a file in this directory; a missing one costs nothing after a listing.
-    pub fn read(&self, name: &str) -> Result<Vec<u8>, ReadError> {
+    pub fn read_file(&self, name: &str) -> Result<Vec<u8>, ReadError> {
         if self.is_unlisted(name) {
             return Err(ReadError::Missing);
         }
@@ -109,7 +109,7 @@ impl Visit<'_> {
 ///
 /// It costs one call per directory, at any size of the project. A directory that does not exist yet
 /// ends the walk.
-pub fn along(
+pub fn walk_along(
     system: &dyn System,
     root: &Root,
     target: &Target,
@@ -117,11 +117,11 @@ pub fn along(
 ) -> Vec<Gap> {
     match system.open_dir(root.path()) {
         Ok(top) => along_from(system, root, top.as_ref(), target, visitor),
-        Err(error) => vec![unreadable(root.path(), &error)],
+        Err(error) => vec![unreadable_gap(root.path(), &error)],
     }
 }
 
-/// As [`along`], from a root that is held open as `top`.
+/// As [`walk_along`], from a root that is held open as `top`.
 pub fn along_from(
     system: &dyn System,
     root: &Root,
@@ -149,7 +149,7 @@ pub fn along_from(
             visitor(&Visit { system, root, top, handle, path, slashed, entries, ignored });
         }
         let Some(name) = names.get(depth) else { break };
-        descend(&mut path, &mut slashed, name);
+        push_name(&mut path, &mut slashed, name);
         match open_next(top, handle, &path, name, is_closed) {
             Ok(next) => {
                 below = Some(next);
@@ -158,7 +158,7 @@ pub fn along_from(
             Err(error) => {
                 let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
                 if !absent.contains(&error.kind()) && !is_closed {
-                    gaps.push(unreadable(&root.path().join(&path), &error));
+                    gaps.push(unreadable_gap(&root.path().join(&path), &error));
                 }
                 if error.kind() != ErrorKind::PermissionDenied {
                     break;
@@ -193,7 +193,7 @@ pub enum Ignored {
 
 /// Visits the directory `start` of the root and all below it: parents first, names in order. Of a directory that is no
 /// project ([`WideDirectory`]), it visits only its own guidance below: the rest are the files of a whole machine or user.
-pub fn whole(
+pub fn walk_whole(
     system: &dyn System,
     root: &Root,
     start: &Target,
@@ -203,7 +203,7 @@ pub fn whole(
     whole_except(system, root, start, ignored, &|_| false, visitor)
 }
 
-/// Like [`whole`], without the directories for which `skipped` returns true. Its argument is their
+/// Like [`walk_whole`], without the directories for which `skipped` returns true. Its argument is their
 /// path below the root, with `/` between names.
 pub fn whole_except(
     system: &dyn System,
@@ -215,11 +215,11 @@ pub fn whole_except(
 ) -> Vec<Gap> {
     let top = match system.open_dir(root.path()) {
         Ok(top) => top,
-        Err(error) => return vec![unreadable(root.path(), &error)],
+        Err(error) => return vec![unreadable_gap(root.path(), &error)],
     };
     let mut path = root.path().to_owned();
     path.extend(start.directories());
-    let wide = WideDirectory::of(system, &path);
+    let wide = WideDirectory::from_directory(system, &path);
     let (top, rules, left) = (top.as_ref(), Vec::new(), Some(limits::WALK_ENTRIES));
     let is_shallow = wide.is_some();
     let gap = wide.map(|wide| Gap { path, reason: GapReason::NoProject(wide) });
@@ -263,7 +263,7 @@ impl WholeWalk<'_> {
             if self.is_ignored(&path, &entry) {
                 self.rules.clear();
             }
-            descend(&mut path, &mut slashed, name);
+            push_name(&mut path, &mut slashed, name);
             match open_next(self.top, handle, &path, name, is_closed) {
                 Ok(next) => {
                     below = Some(next);
@@ -271,7 +271,7 @@ impl WholeWalk<'_> {
                 }
                 Err(error) => {
                     if !is_closed {
-                        self.gaps.push(unreadable(&self.root.path().join(&path), &error));
+                        self.gaps.push(unreadable_gap(&self.root.path().join(&path), &error));
                     }
                     if error.kind() != ErrorKind::PermissionDenied {
                         return self.gaps;
@@ -284,16 +284,16 @@ impl WholeWalk<'_> {
             }
         }
         if !is_closed {
-            self.visit(below.as_deref().unwrap_or(self.top), &path, &slashed, 0);
+            self.visit_directory(below.as_deref().unwrap_or(self.top), &path, &slashed, 0);
         }
         self.gaps
     }
 
-    fn visit(&mut self, handle: &dyn Dir, path: &Path, slashed: &str, depth: usize) {
+    fn visit_directory(&mut self, handle: &dyn Dir, path: &Path, slashed: &str, depth: usize) {
         let mut entries = match handle.entries() {
             Ok(entries) => entries,
             Err(error) => {
-                self.gaps.push(unreadable(&self.root.path().join(path), &error));
+                self.gaps.push(unreadable_gap(&self.root.path().join(path), &error));
                 return;
             }
         };
@@ -343,7 +343,7 @@ impl WholeWalk<'_> {
             return;
         }
         let (mut path, mut slashed) = (path.to_owned(), slashed.to_owned());
-        descend(&mut path, &mut slashed, name);
+        push_name(&mut path, &mut slashed, name);
         if (self.skipped)(&slashed) {
             return;
         }
@@ -353,8 +353,8 @@ impl WholeWalk<'_> {
             return;
         }
         match handle.open_dir(name) {
-            Ok(child) => self.visit(child.as_ref(), &path, &slashed, depth + 1),
-            Err(error) => self.gaps.push(unreadable(&self.root.path().join(path), &error)),
+            Ok(child) => self.visit_directory(child.as_ref(), &path, &slashed, depth + 1),
+            Err(error) => self.gaps.push(unreadable_gap(&self.root.path().join(path), &error)),
         }
     }
 
@@ -390,7 +390,7 @@ impl WholeWalk<'_> {
         let absolute = self.root.path().join(path).join(&entry.name);
         // The innermost file with a matching rule decides.
         let mut rules = self.rules.iter().rev();
-        rules.find_map(|rules| verdict(rules, &absolute, is_directory)).unwrap_or(false)
+        rules.find_map(|rules| find_ignore_verdict(rules, &absolute, is_directory)).unwrap_or(false)
     }
 }
 
@@ -403,7 +403,7 @@ fn is_own_guidance(depth: usize, above: &str, name: &OsStr) -> bool {
     }
 }
 
-fn descend(path: &mut PathBuf, slashed: &mut String, name: &OsStr) {
+fn push_name(path: &mut PathBuf, slashed: &mut String, name: &OsStr) {
     path.push(name);
     if !slashed.is_empty() {
         slashed.push('/');
@@ -424,7 +424,7 @@ mod tests {
     fn visited(system: &MemorySystem, ignored: Ignored) -> Vec<String> {
         let mut seen = Vec::new();
         let top = Target::from_slashed("", TargetKind::Directory);
-        let gaps = whole(system, &root(system), &top, ignored, &mut |visit| {
+        let gaps = walk_whole(system, &root(system), &top, ignored, &mut |visit| {
             seen.push(visit.slashed().to_owned());
         });
         assert_eq!(gaps, []);
@@ -475,7 +475,7 @@ mod tests {
             let root = Root::open(system, Path::new(root)).unwrap();
             let start = Target::from_slashed(start, TargetKind::Directory);
             let mut seen = Vec::new();
-            let gaps = whole(system, &root, &start, Ignored::Skip, &mut |visit| {
+            let gaps = walk_whole(system, &root, &start, Ignored::Skip, &mut |visit| {
                 seen.push(visit.slashed().to_owned());
             });
             (seen.join(" "), gaps)
@@ -502,7 +502,7 @@ mod tests {
         let system = MemorySystem::new("/p").with_file("a/b/f", "").with_file("a/other/f", "");
         let target = Target::from_slashed("a/b/new/deep/f", TargetKind::File);
         let mut seen = Vec::new();
-        let gaps = along(&system, &root(&system), &target, &mut |visit| {
+        let gaps = walk_along(&system, &root(&system), &target, &mut |visit| {
             seen.push(visit.slashed().to_owned());
         });
         assert_eq!((seen, gaps), (vec![String::new(), "a".into(), "a/b".into()], vec![]));
@@ -562,7 +562,7 @@ mod tests {
             .with_file("made/a/b/f", "");
         let start = Target::from_slashed("made/a", TargetKind::Directory);
         let mut seen = Vec::new();
-        whole(&system, &root(&system), &start, Ignored::Skip, &mut |visit| {
+        walk_whole(&system, &root(&system), &start, Ignored::Skip, &mut |visit| {
             let listed = visit.entries().map_or(0, <[DirEntry]>::len);
             seen.push((visit.slashed().to_owned(), listed));
         });
@@ -579,7 +579,7 @@ mod tests {
         let target = Target::from_slashed(&deep, TargetKind::Directory);
         let mut first = None;
         let mut count = 0;
-        let gaps = along(&system, &root(&system), &target, &mut |visit| {
+        let gaps = walk_along(&system, &root(&system), &target, &mut |visit| {
             first.get_or_insert_with(|| visit.slashed().len());
             count += 1;
         });

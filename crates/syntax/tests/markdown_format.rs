@@ -1,13 +1,13 @@
 //! The Markdown formatter through its public face: what it keeps, what it refuses, and that it comes
 //! to an end.
 
-use brief_syntax::markdown::{FormatRefusal, format};
+use brief_syntax::markdown::{FormatRefusal, format_markdown};
 
 /// Formats, and checks that formatting again changes nothing.
 fn formatted(text: &str) -> String {
-    let once = format(text);
+    let once = format_markdown(text);
     assert_eq!(once.refused, None, "{text:?}");
-    let twice = format(&once.text);
+    let twice = format_markdown(&once.text);
     assert_eq!(once, twice, "{text:?}");
     once.text
 }
@@ -146,11 +146,11 @@ fn quotes_are_kept() {
 fn a_text_that_would_say_something_else_is_left_alone() {
     // The second line is text, not a list; a formatter can only keep that by joining the two.
     let text = "Written in a word processor:\n\t1.\tone\n\t2.\ttwo  \n\n\n\n# Next\nend";
-    let left = format(text);
+    let left = format_markdown(text);
     assert_eq!(left.refused, Some(FormatRefusal::Meaning { line: 1 }));
     let blanks = left.text.replace(' ', "");
     assert_eq!(blanks, "Writteninawordprocessor:\n1.one\n2.two\n\n#Next\n\nend\n");
-    assert_eq!(format(&left.text), left);
+    assert_eq!(format_markdown(&left.text), left);
 }
 
 #[test]
@@ -171,13 +171,13 @@ fn what_is_too_large_is_refused_with_the_reason() {
         (tables, "the tables are too large to be formatted"),
         (wide, "the tables are too large to be formatted"),
     ] {
-        let left = format(&text);
+        let left = format_markdown(&text);
         assert_eq!(
             left.refused.clone().map(|refusal| refusal.to_string()).as_deref(),
             Some(message)
         );
         assert_eq!(left.text.trim_end_matches('\n'), text.trim_end_matches('\n'), "{message}");
-        assert_eq!(format(&left.text), left);
+        assert_eq!(format_markdown(&left.text), left);
     }
 }
 
@@ -204,9 +204,9 @@ fn hostile_texts_end() {
         "- a\n".repeat(1 << 14),
         format!("{}b{}\n\n", "*a ".repeat(40), " c*".repeat(40)).repeat(200),
     ] {
-        let once = format(&text);
+        let once = format_markdown(&text);
         let start: String = text.chars().take(20).collect();
-        assert_eq!(format(&once.text).text, once.text, "{start:?}");
+        assert_eq!(format_markdown(&once.text).text, once.text, "{start:?}");
     }
 }
 
@@ -267,8 +267,8 @@ fn any_text_is_formatted_once_and_for_all() {
         for _ in 0..bytes.int_in_range(0..=60)? {
             text.push_str(bytes.choose(&WORDS)?);
         }
-        let once = format(&text);
-        let twice = format(&once.text);
+        let once = format_markdown(&text);
+        let twice = format_markdown(&once.text);
         assert_eq!(once.text, twice.text, "{text:?}");
         assert!(once.text.is_empty() || once.text.ends_with('\n'));
         assert!(!once.text.contains('\r') && !once.text.starts_with('\u{feff}'));
@@ -277,8 +277,8 @@ fn any_text_is_formatted_once_and_for_all() {
     .budget_ms(2_000);
     arbtest::arbtest(|bytes| {
         let text: String = bytes.arbitrary()?;
-        let once = format(&text);
-        assert_eq!(format(&once.text).text, once.text, "{text:?}");
+        let once = format_markdown(&text);
+        assert_eq!(format_markdown(&once.text).text, once.text, "{text:?}");
         Ok(())
     });
 }

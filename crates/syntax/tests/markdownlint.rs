@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use brief_syntax::markdown::format;
-use brief_testkit::{markdownlint, needs};
+use brief_syntax::markdown::format_markdown;
+use brief_testkit::{needs, run_markdownlint};
 
 /// The rules that are about white space and the choice between spellings of the same thing. The
 /// others are about what a text says, and that is its author's.
@@ -100,7 +100,7 @@ fn lint(directory: &Path, texts: impl Iterator<Item = String>) -> Vec<String> {
     for (index, text) in texts.enumerate() {
         fs::write(directory.join(format!("{index}.md")), text).expect("files can be written");
     }
-    let mut findings = markdownlint(directory);
+    let mut findings = run_markdownlint(directory);
     findings.retain(|finding| LAYOUT.iter().any(|rule| finding.contains(rule)));
     findings
 }
@@ -110,7 +110,7 @@ fn formatted_text_has_no_finding_about_layout() {
     needs!(Markdownlint);
     let directory = tempfile::tempdir().unwrap();
     let formatted = DOCUMENTS.iter().map(|text| {
-        let formatted = format(text);
+        let formatted = format_markdown(text);
         assert_eq!(formatted.refused, None, "{text:?}");
         formatted.text
     });

@@ -123,7 +123,7 @@ fn no_file_is_forgotten() {
 #[test]
 fn each_file_says_what_its_author_meant() {
     for expected in &FILES {
-        let front = FrontMatter::read(&source(expected.file));
+        let front = FrontMatter::from_source(&source(expected.file));
         assert_fields(&front, expected);
         assert_eq!(codes(&front), expected.codes, "{}", expected.file);
     }
@@ -134,7 +134,7 @@ fn each_file_says_what_its_author_meant() {
 fn the_body_begins_after_the_header() {
     for expected in &FILES {
         let source = source(expected.file);
-        let body = &source.text()[FrontMatter::read(&source).body_start..];
+        let body = &source.text()[FrontMatter::from_source(&source).body_start..];
         let wanted = match expected.file {
             "t12-comment-first" => "<!-- gen -->",
             "t14-no-close" | "t34-js-fm" => "---",
@@ -152,10 +152,11 @@ fn the_body_begins_after_the_header() {
 fn the_fix_makes_the_file_valid_and_changes_no_value() {
     for expected in FILES.iter().filter(|expected| expected.codes == REPAIRED) {
         let source = source(expected.file);
-        let front = FrontMatter::read(&source);
+        let front = FrontMatter::from_source(&source);
         let fixed = apply_safe_fixes(source.text(), &front.diagnostics);
         assert_eq!(fixed.applied, front.diagnostics.len(), "{}", expected.file);
-        let again = FrontMatter::read(&Arc::new(Source::new(source.path(), fixed.text.clone())));
+        let again =
+            FrontMatter::from_source(&Arc::new(Source::new(source.path(), fixed.text.clone())));
         assert_eq!(codes(&again), CLEAN, "{}: {}", expected.file, fixed.text);
         assert_fields(&again, expected);
         let body = &source.text()[front.body_start..];
@@ -168,7 +169,7 @@ fn the_fix_makes_the_file_valid_and_changes_no_value() {
 fn what_cannot_be_repaired_is_not_touched() {
     for expected in FILES.iter().filter(|expected| expected.codes != REPAIRED) {
         let source = source(expected.file);
-        let front = FrontMatter::read(&source);
+        let front = FrontMatter::from_source(&source);
         let fixed = apply_safe_fixes(source.text(), &front.diagnostics);
         assert_eq!((fixed.applied, fixed.text.as_str()), (0, source.text()), "{}", expected.file);
     }
@@ -178,7 +179,7 @@ fn what_cannot_be_repaired_is_not_touched() {
 #[test]
 fn a_repair_names_its_line() {
     for (file, line) in [("t02-colon", 3), ("t04-star", 4), ("t16-tab", 5), ("t33-nospace", 3)] {
-        let front = FrontMatter::read(&source(file));
+        let front = FrontMatter::from_source(&source(file));
         assert_eq!(front.diagnostics[0].position().line, line, "{file}");
     }
 }

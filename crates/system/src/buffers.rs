@@ -36,12 +36,12 @@ impl Buffers {
     }
 
     fn is_directory(&self, path: &Path) -> bool {
-        below(&self.texts, path).next().is_some()
+        texts_below(&self.texts, path).next().is_some()
     }
 }
 
 /// Returns the texts somewhere below a directory, by path.
-fn below<'t>(
+fn texts_below<'t>(
     texts: &'t BTreeMap<PathBuf, FileContent>,
     directory: &Path,
 ) -> impl Iterator<Item = &'t PathBuf> {
@@ -51,7 +51,7 @@ fn below<'t>(
     after.map(|(path, _)| path).take_while(move |path| path.starts_with(&directory))
 }
 
-fn limited(text: &FileContent, limit: u64) -> Result<&FileContent, ReadError> {
+fn check_size(text: &FileContent, limit: u64) -> Result<&FileContent, ReadError> {
     if text.bytes.len() as u64 > limit { Err(ReadError::TooLarge { limit }) } else { Ok(text) }
 }
 
@@ -63,10 +63,14 @@ struct OverlaidDir {
 }
 
 impl OverlaidDir {
-    fn at(&self, opened: io::Result<Box<dyn Dir>>, path: PathBuf) -> io::Result<Box<dyn Dir>> {
+    fn create_overlaid_dir(
+        &self,
+        opened: io::Result<Box<dyn Dir>>,
+        path: PathBuf,
+    ) -> io::Result<Box<dyn Dir>> {
         let directory = match opened {
             Ok(directory) => Some(directory),
-            Err(_) if below(&self.texts, &path).next().is_some() => None,
+            Err(_) if texts_below(&self.texts, &path).next().is_some() => None,
             Err(error) => return Err(error),
         };
         Ok(Box::new(OverlaidDir { directory, path, texts: Arc::clone(&self.texts) }))
@@ -77,7 +81,7 @@ impl Dir for OverlaidDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let missing = || Err(io::ErrorKind::NotFound.into());
         let opened = self.directory.as_ref().map_or_else(missing, |base| base.open_dir(name));
-        self.at(opened, self.path.join(name))
+        self.create_overlaid_dir(opened, self.path.join(name))
     }
 
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
@@ -86,14 +90,14 @@ impl Dir for OverlaidDir {
 
     fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
         match (self.texts.get(&self.path.join(name)), &self.directory) {
-            (Some(text), _) => limited(text, limit).cloned(),
+            (Some(text), _) => check_size(text, limit).cloned(),
             (None, Some(directory)) => directory.read_file(name, limit),
             (None, None) => Err(ReadError::Missing),
         }
     }
 
     fn look_below(&self, path: &Path) -> Below {
-        if below(&self.texts, &self.path.join(path)).next().is_some() {
+        if texts_below(&self.texts, &self.path.join(path)).next().is_some() {
             return Below::Directory;
         }
         self.directory.as_ref().map_or(Below::Missing, |base| base.look_below(path))
@@ -105,7 +109,7 @@ impl Dir for OverlaidDir {
             None => Vec::new(),
         };
         let mut own: BTreeMap<&OsStr, FileKind> = BTreeMap::new();
-        for path in below(&self.texts, &self.path) {
+        for path in texts_below(&self.texts, &self.path) {
             let mut names = path.strip_prefix(&self.path).unwrap_or(path).iter();
             let Some(name) = names.next() else { continue };
             let kind = if names.next().is_some() { FileKind::Directory } else { FileKind::File };
@@ -136,12 +140,12 @@ impl Files for Buffers {
         let path = self.resolve(path)?.path;
         let start =
             OverlaidDir { directory: None, path: PathBuf::new(), texts: Arc::clone(&self.texts) };
-        start.at(self.system.open_dir(&path), path)
+        start.create_overlaid_dir(self.system.open_dir(&path), path)
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         match self.texts.get(path) {
-            Some(text) => limited(text, limit).map(|text| text.bytes.clone()),
+            Some(text) => check_size(text, limit).map(|text| text.bytes.clone()),
             None => self.system.read(path, limit),
         }
     }
@@ -150,8 +154,8 @@ impl Files for Buffers {
         self.system.is_executable(path)
     }
 
-    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
-        self.system.modified(path)
+    fn modified_time(&self, path: &Path) -> io::Result<SystemTime> {
+        self.system.modified_time(path)
     }
 }
 

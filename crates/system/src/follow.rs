@@ -51,7 +51,7 @@ impl<'s> FileWatch<'s> {
     pub fn start(system: &'s dyn System) -> FileWatch<'s> {
         FileWatch {
             system,
-            watcher: system.watch().ok(),
+            watcher: system.start_watcher().ok(),
             followed: Vec::new(),
             files: Vec::new(),
             looked_at: HashMap::new(),
@@ -62,19 +62,19 @@ impl<'s> FileWatch<'s> {
     }
 
     /// Ignores changes of paths for which `ignored` returns true, such as those of our own outputs.
-    pub fn ignore(&mut self, ignored: impl Fn(&Path) -> bool + 's) {
+    pub fn ignore_changes(&mut self, ignored: impl Fn(&Path) -> bool + 's) {
         self.ignored = Box::new(ignored);
     }
 
     /// Follows these directories and no others, and returns how many of them are new. Both lists are sorted;
     /// the files count whatever their names are.
-    pub fn follow(&mut self, directories: &[PathBuf], files: &[PathBuf]) -> usize {
+    pub fn follow_paths(&mut self, directories: &[PathBuf], files: &[PathBuf]) -> usize {
         let is_new = |path: &&PathBuf| self.followed.binary_search(path).is_err();
         let new = directories.iter().filter(is_new).count();
         directories.clone_into(&mut self.followed);
         files.clone_into(&mut self.files);
         let unwatched = match &mut self.watcher {
-            Some(watcher) => watcher.follow(directories),
+            Some(watcher) => watcher.follow_directories(directories),
             None => directories.to_vec(),
         };
         // The content of a file changes without its directory.
@@ -86,7 +86,7 @@ impl<'s> FileWatch<'s> {
         let mut looked_at = HashMap::with_capacity(self.order.len());
         for path in &self.order {
             let known = self.looked_at.get(path).copied();
-            let time = known.unwrap_or_else(|| self.system.modified(path).ok());
+            let time = known.unwrap_or_else(|| self.system.modified_time(path).ok());
             looked_at.insert(path.clone(), time);
         }
         self.looked_at = looked_at;
@@ -106,7 +106,7 @@ impl<'s> FileWatch<'s> {
                 None if self.order.is_empty() => TICK,
                 None => LOOK,
             };
-            let found = self.look(patience);
+            let found = self.poll_changes(patience);
             let now = self.system.elapsed();
             due = match (found, due) {
                 (ChangeKind::Nothing, due) => due,
@@ -123,7 +123,7 @@ impl<'s> FileWatch<'s> {
     }
 
     /// Looks for changes, and waits for them at most so long.
-    fn look(&mut self, patience: Duration) -> ChangeKind {
+    fn poll_changes(&mut self, patience: Duration) -> ChangeKind {
         let mut found = match &mut self.watcher {
             None => {
                 std::thread::sleep(patience.min(LOOK));
@@ -137,7 +137,7 @@ impl<'s> FileWatch<'s> {
                     if changes.is_empty() {
                         return ChangeKind::Nothing;
                     }
-                    let counts = changes.iter().any(|change| self.counts(change));
+                    let counts = changes.iter().any(|change| self.is_relevant(change));
                     if counts { ChangeKind::Guidance } else { ChangeKind::Other }
                 }
                 Err(_) => {
@@ -150,7 +150,7 @@ impl<'s> FileWatch<'s> {
         for _ in 0..self.order.len().min(LOOKED_AT) {
             let path = &self.order[self.next % self.order.len()];
             self.next = (self.next + 1) % self.order.len();
-            let time = self.system.modified(path).ok();
+            let time = self.system.modified_time(path).ok();
             if let Some(known) = self.looked_at.get_mut(path)
                 && *known != time
             {
@@ -162,7 +162,7 @@ impl<'s> FileWatch<'s> {
     }
 
     /// Returns whether a change may be one of guidance.
-    fn counts(&self, change: &WatchedChange) -> bool {
+    fn is_relevant(&self, change: &WatchedChange) -> bool {
         let path = change.path.as_path();
         change.is_directory
             || is_guidance_name(path)

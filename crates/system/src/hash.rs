@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 /// Returns the SHA-256 of some bytes in lower-case hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
-    hexadecimal(Sha256::digest(bytes))
+    to_hexadecimal(Sha256::digest(bytes))
 }
 
 /// The SHA-256 of bytes that arrive in pieces.
@@ -19,12 +19,12 @@ impl Hasher {
 
     /// Returns the SHA-256 of all pieces, in the form of [`sha256`].
     pub fn finish(self) -> String {
-        hexadecimal(self.0.finalize())
+        to_hexadecimal(self.0.finalize())
     }
 }
 
 /// Returns bytes in lower-case hexadecimal digits.
-pub fn hexadecimal(bytes: impl IntoIterator<Item = u8>) -> String {
+pub fn to_hexadecimal(bytes: impl IntoIterator<Item = u8>) -> String {
     let mut text = String::with_capacity(64);
     for byte in bytes {
         for half in [byte >> 4, byte & 15] {

@@ -35,7 +35,7 @@ impl Interruption {
 
     /// Shares a flag that a signal raises.
     #[cfg(unix)]
-    pub(super) fn of(flag: Arc<AtomicBool>) -> Interruption {
+    pub(super) fn from_flag(flag: Arc<AtomicBool>) -> Interruption {
         Interruption { flag, others: Vec::new() }
     }
 }

@@ -85,7 +85,7 @@ pub struct Resolved {
     pub kind: FileKind,
 }
 
-/// The result of [`Files::look`] or [`Dir::look_below`].
+/// The result of [`Files::probe_path`] or [`Dir::look_below`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Below {
     /// A directory.
@@ -208,7 +208,7 @@ impl From<io::Error> for ReadError {
 }
 
 /// Returns an error of the system in words that are the same on every system.
-pub fn words(error: &io::Error) -> String {
+pub fn render_io_error(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "does not exist".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -220,7 +220,7 @@ pub fn words(error: &io::Error) -> String {
 /// A file under the name [`STAGED`]. While it is held, no other writer stages a file in that directory.
 pub trait StagedFile: Write {
     /// Waits until the content is safe on disk.
-    fn settle(&mut self) -> io::Result<()>;
+    fn sync_content(&mut self) -> io::Result<()>;
 }
 
 /// An open directory, held by the caller or by the one who reads in it.
@@ -307,7 +307,7 @@ pub trait Dir: Send {
     }
 
     /// Creates a file in this directory that must not exist yet, to be written by and by. It need not be
-    /// safe on disk before [`Files::settle`].
+    /// safe on disk before [`Files::sync_file_system`].
     fn create_file(&self, _name: &OsStr, _permission: Permission) -> io::Result<Box<dyn Write>> {
         read_only()
     }
@@ -337,7 +337,7 @@ pub trait Dir: Send {
     }
 
     /// Returns what the system knows this directory by, for calls that take two of them.
-    fn place(&self) -> Option<DirPlace<'_>> {
+    fn dir_place(&self) -> Option<DirPlace<'_>> {
         None
     }
 
@@ -354,7 +354,7 @@ pub trait Dir: Send {
     }
 
     /// Waits until the names in this directory are safe on disk, where the system can tell.
-    fn settle(&self) -> io::Result<()> {
+    fn sync_directory(&self) -> io::Result<()> {
         Ok(())
     }
 
@@ -394,6 +394,6 @@ fn read_only<T>() -> io::Result<T> {
 }
 
 /// Returns the error of a system without a feature.
-fn unsupported<T>(message: &'static str) -> io::Result<T> {
+fn unsupported_error<T>(message: &'static str) -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::Unsupported, message))
 }

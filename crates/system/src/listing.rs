@@ -56,7 +56,7 @@ impl Listing {
 
     /// Adds a file. What has no name that a file can have is passed by, and so is what stands beyond
     /// the text or 4 GiB, and what a killed writer has left.
-    pub fn add(&mut self, path: Range<usize>, object: Range<usize>, kind: TreeFileKind) {
+    pub fn add_file(&mut self, path: Range<usize>, object: Range<usize>, kind: TreeFileKind) {
         let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b"..") && !name.contains(&0);
         let is_path = |path: &[u8]| {
             path.split(|&byte| byte == b'/').all(is_name)
@@ -83,39 +83,50 @@ impl Listing {
         self.entries[index].kind
     }
 
-    fn piece(&self, piece: &Piece) -> &[u8] {
+    fn piece_bytes(&self, piece: &Piece) -> &[u8] {
         &self.text[piece.start as usize..piece.end as usize]
     }
 
     pub(super) fn path(&self, index: usize) -> &[u8] {
-        self.piece(&self.entries[index].path)
+        self.piece_bytes(&self.entries[index].path)
     }
 
-    pub(super) fn listed(&self, index: usize) -> TreeFile<'_> {
+    pub(super) fn tree_file(&self, index: usize) -> TreeFile<'_> {
         let Entry { path, object, kind } = &self.entries[index];
-        TreeFile { path: self.piece(path), object: self.piece(object), kind: *kind }
+        TreeFile { path: self.piece_bytes(path), object: self.piece_bytes(object), kind: *kind }
     }
 
     /// Brings the files into order, each once.
-    pub(super) fn settle(mut self) -> Listing {
+    pub(super) fn into_sorted(mut self) -> Listing {
         let mut entries = std::mem::take(&mut self.entries);
         // Mostly they are in order already.
-        if !entries.is_sorted_by(|left, right| self.piece(&left.path) < self.piece(&right.path)) {
-            entries.sort_by(|left, right| self.piece(&left.path).cmp(self.piece(&right.path)));
-            entries.dedup_by(|left, right| self.piece(&left.path) == self.piece(&right.path));
+        if !entries.is_sorted_by(|left, right| {
+            self.piece_bytes(&left.path) < self.piece_bytes(&right.path)
+        }) {
+            entries.sort_by(|left, right| {
+                self.piece_bytes(&left.path).cmp(self.piece_bytes(&right.path))
+            });
+            entries.dedup_by(|left, right| {
+                self.piece_bytes(&left.path) == self.piece_bytes(&right.path)
+            });
         }
         Listing { text: self.text, entries }
     }
 
     /// Returns the files whose path goes on with `name/` after the first `prefix` bytes, among those
     /// of `range`, which agree in these bytes.
-    pub(super) fn below(&self, range: &Range<usize>, prefix: usize, name: &[u8]) -> Range<usize> {
+    pub(super) fn range_below(
+        &self,
+        range: &Range<usize>,
+        prefix: usize,
+        name: &[u8],
+    ) -> Range<usize> {
         let first_from = |after: u8| {
             let bound = || name.iter().copied().chain([after]);
             let entries = &self.entries[range.clone()];
             range.start
                 + entries.partition_point(|entry| {
-                    self.piece(&entry.path)[prefix..].iter().copied().lt(bound())
+                    self.piece_bytes(&entry.path)[prefix..].iter().copied().lt(bound())
                 })
         };
         // `0` is the character after `/`.
@@ -123,15 +134,16 @@ impl Listing {
     }
 
     /// Returns the file whose path ends with `name` after the first `prefix` bytes.
-    pub(super) fn exactly(
+    pub(super) fn find_exact(
         &self,
         range: &Range<usize>,
         prefix: usize,
         name: &[u8],
     ) -> Option<usize> {
         let entries = &self.entries[range.clone()];
-        let found =
-            entries.binary_search_by(|entry| self.piece(&entry.path)[prefix..].cmp(name)).ok()?;
+        let found = entries
+            .binary_search_by(|entry| self.piece_bytes(&entry.path)[prefix..].cmp(name))
+            .ok()?;
         Some(range.start + found)
     }
 }

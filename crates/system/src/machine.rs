@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use super::{System, unsupported};
+use super::{System, unsupported_error};
 
 /// The environment, the clock and chance.
 ///
@@ -33,9 +33,9 @@ pub trait Machine: Send + Sync {
     }
 
     /// Returns bytes that cannot be guessed.
-    fn random(&self) -> io::Result<[u8; 32]> {
+    fn random_bytes(&self) -> io::Result<[u8; 32]> {
         self.machine_behind()
-            .map_or_else(|| unsupported("there is no chance here"), Machine::random)
+            .map_or_else(|| unsupported_error("there is no chance here"), Machine::random_bytes)
     }
 
     /// Returns the time since some moment that stays the same; it never goes back.

@@ -12,7 +12,7 @@ use super::{
     Access, Dir, DirEntry, DirPlace, FileContent, FileKind, Files, Machine, NodeStamp, Permission,
     Processes, ReadError, Resolved, STAGED, StagedFile, Stamp,
 };
-use crate::paths::names;
+use crate::paths::path_names;
 
 /// The number of links that one path may go through, as on Linux.
 const LINKS: usize = 40;
@@ -54,13 +54,13 @@ impl MemorySystem {
     /// Adds a file, and the directories above it.
     #[must_use]
     pub fn with_file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
-        self.put(path, MemoryNode::File(content.as_ref().to_vec()))
+        self.with_node(path, MemoryNode::File(content.as_ref().to_vec()))
     }
 
     /// Adds a file that may be executed.
     #[must_use]
     pub fn with_program(self, path: &str, content: impl AsRef<[u8]>) -> Self {
-        let (mut state, absolute) = self.at(Path::new(path));
+        let (mut state, absolute) = self.state_at(Path::new(path));
         state.programs.insert(absolute);
         drop(state);
         self.with_file(path, content)
@@ -69,48 +69,48 @@ impl MemorySystem {
     /// Adds a directory.
     #[must_use]
     pub fn with_dir(self, path: &str) -> Self {
-        self.put(path, MemoryNode::Directory)
+        self.with_node(path, MemoryNode::Directory)
     }
 
     /// Adds a symbolic link.
     #[must_use]
     pub fn with_link(self, path: &str, target: &str) -> Self {
-        self.put(path, MemoryNode::Link(PathBuf::from(target)))
+        self.with_node(path, MemoryNode::Link(PathBuf::from(target)))
     }
 
     /// Adds a FIFO.
     #[must_use]
     pub fn with_fifo(self, path: &str) -> Self {
-        self.put(path, MemoryNode::Fifo)
+        self.with_node(path, MemoryNode::Fifo)
     }
 
     /// Sets an environment variable.
     #[must_use]
     pub fn with_env(self, name: &str, value: &str) -> Self {
-        self.state().env.insert(name.to_owned(), value.into());
+        self.lock_state().env.insert(name.to_owned(), value.into());
         self
     }
 
     /// Sets the directory for settings of the whole machine.
     #[must_use]
     pub fn with_machine_directory(self, path: &str) -> Self {
-        self.state().machine_directory = Some(PathBuf::from(path));
+        self.lock_state().machine_directory = Some(PathBuf::from(path));
         self
     }
 
     /// Moves the clock forward.
-    pub fn advance(&self, by: Duration) {
-        self.state().now += by;
+    pub fn advance_clock(&self, by: Duration) {
+        self.lock_state().now += by;
     }
 
     /// Moves the clock backward, as far as it goes.
     pub fn turn_back(&self, by: Duration) {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         state.now = state.now.saturating_sub(by);
     }
 
-    fn put(self, path: &str, node: MemoryNode) -> Self {
-        let (mut state, path) = self.at(Path::new(path));
+    fn with_node(self, path: &str, node: MemoryNode) -> Self {
+        let (mut state, path) = self.state_at(Path::new(path));
         if let Some(parent) = path.parent() {
             state.make_directories(parent);
         }
@@ -119,13 +119,13 @@ impl MemorySystem {
         self
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock_state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the state, and the absolute form of a path.
-    fn at(&self, path: &Path) -> (MutexGuard<'_, State>, PathBuf) {
-        let state = self.state();
+    fn state_at(&self, path: &Path) -> (MutexGuard<'_, State>, PathBuf) {
+        let state = self.lock_state();
         let path = state.current_dir.join(path);
         (state, path)
     }
@@ -151,9 +151,9 @@ impl State {
         })
     }
 
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+    fn resolve_path(&self, path: &Path) -> io::Result<PathBuf> {
         let mut links = 0;
-        let mut pending: Vec<OsString> = names(&self.current_dir.join(path));
+        let mut pending: Vec<OsString> = path_names(&self.current_dir.join(path));
         pending.reverse();
         let mut resolved = PathBuf::from("/");
         while let Some(name) = pending.pop() {
@@ -171,7 +171,7 @@ impl State {
                     if target.is_absolute() {
                         resolved = PathBuf::from("/");
                     }
-                    pending.extend(names(target).into_iter().rev());
+                    pending.extend(path_names(target).into_iter().rev());
                 }
                 MemoryNode::Directory => resolved = next,
                 _ if pending.is_empty() => resolved = next,
@@ -204,7 +204,7 @@ impl State {
         Ok(NodeStamp { mode, owner: (0, 0), number, size, changed: Duration::ZERO })
     }
 
-    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    fn read_file(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         match self.node(path)? {
             MemoryNode::File(bytes) if bytes.len() as u64 > limit => {
                 Err(ReadError::TooLarge { limit })
@@ -237,7 +237,7 @@ impl io::Write for MemoryStaged {
 }
 
 impl StagedFile for MemoryStaged {
-    fn settle(&mut self) -> io::Result<()> {
+    fn sync_content(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -245,34 +245,34 @@ impl StagedFile for MemoryStaged {
 impl Dir for MemoryDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let path = self.path.join(name);
-        match self.system.state().kind(&path)? {
+        match self.system.lock_state().kind(&path)? {
             FileKind::Directory => Ok(Box::new(MemoryDir { system: self.system.clone(), path })),
             _ => Err(io::ErrorKind::NotADirectory.into()),
         }
     }
 
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
-        self.system.state().read(&self.path.join(name), limit)
+        self.system.lock_state().read_file(&self.path.join(name), limit)
     }
 
     fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
         let path = self.path.join(name);
-        let state = self.system.state();
+        let state = self.system.lock_state();
         let is_program = state.programs.contains(&path);
         let permission = if is_program { Permission::Program } else { Permission::Data };
-        state.read(&path, limit).map(|bytes| FileContent { bytes, permission })
+        state.read_file(&path, limit).map(|bytes| FileContent { bytes, permission })
     }
 
     fn make_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let path = self.path.join(name);
-        self.system.state().nodes.entry(path).or_insert(MemoryNode::Directory);
+        self.system.lock_state().nodes.entry(path).or_insert(MemoryNode::Directory);
         self.open_dir(name)
     }
 
     fn stage_file(&self, access: Access) -> io::Result<Box<dyn StagedFile>> {
         let (system, path) = (self.system.clone(), self.path.join(STAGED));
         {
-            let mut state = system.state();
+            let mut state = system.lock_state();
             match access {
                 Access::Program => state.programs.insert(path.clone()),
                 Access::Data | Access::Private => state.programs.remove(&path),
@@ -283,9 +283,9 @@ impl Dir for MemoryDir {
     }
 
     fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        let Some(DirPlace::Path(from)) = from.place() else { return super::read_only() };
+        let Some(DirPlace::Path(from)) = from.dir_place() else { return super::read_only() };
         let (from, to) = (from.join(name), self.path.join(target));
-        let mut state = self.system.state();
+        let mut state = self.system.lock_state();
         if matches!(state.nodes.get(&to), Some(MemoryNode::Directory)) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
@@ -300,13 +300,13 @@ impl Dir for MemoryDir {
     }
 
     fn take_new_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        if self.system.state().nodes.contains_key(&self.path.join(target)) {
+        if self.system.lock_state().nodes.contains_key(&self.path.join(target)) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         self.take_file(from, name, target)
     }
 
-    fn place(&self) -> Option<DirPlace<'_>> {
+    fn dir_place(&self) -> Option<DirPlace<'_>> {
         Some(DirPlace::Path(&self.path))
     }
 
@@ -319,7 +319,7 @@ impl Dir for MemoryDir {
     }
 
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
-        let state = self.system.state();
+        let state = self.system.lock_state();
         let children = state.nodes.keys().filter(|path| path.parent() == Some(&self.path));
         children
             .filter_map(|path| path.file_name().map(|name| (path, name)))
@@ -331,8 +331,8 @@ impl Dir for MemoryDir {
 
 impl Files for MemorySystem {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
-        let state = self.state();
-        let path = state.resolve(path)?;
+        let state = self.lock_state();
+        let path = state.resolve_path(path)?;
         let kind = state.kind(&path)?;
         Ok(Resolved { path, kind })
     }
@@ -347,26 +347,26 @@ impl Files for MemorySystem {
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         let path = self.resolve(path)?.path;
-        self.state().read(&path, limit)
+        self.lock_state().read_file(&path, limit)
     }
 
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
         let path = self.resolve(path)?.path;
-        Ok(self.state().programs.contains(&path))
+        Ok(self.lock_state().programs.contains(&path))
     }
 
-    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+    fn modified_time(&self, path: &Path) -> io::Result<SystemTime> {
         self.resolve(path).map(|_| SystemTime::UNIX_EPOCH)
     }
 
     fn stamp(&self, path: &Path) -> io::Result<Stamp> {
-        let state = self.state();
+        let state = self.lock_state();
         let own = match (path.parent(), path.file_name()) {
-            (Some(parent), Some(name)) => state.resolve(parent)?.join(name),
-            _ => state.resolve(path)?,
+            (Some(parent), Some(name)) => state.resolve_path(parent)?.join(name),
+            _ => state.resolve_path(path)?,
         };
         let is_link = matches!(state.node(&own)?, MemoryNode::Link(_));
-        let target = if is_link { state.resolve(path).ok() } else { None };
+        let target = if is_link { state.resolve_path(path).ok() } else { None };
         let target = target.map(|target| state.stamp(&target)).transpose()?;
         Ok(Stamp { own: state.stamp(&own)?, target })
     }
@@ -376,13 +376,13 @@ impl Files for MemorySystem {
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        let (mut state, path) = self.at(path);
+        let (mut state, path) = self.state_at(path);
         state.make_directories(&path);
         Ok(())
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let (mut state, path) = self.at(path);
+        let (mut state, path) = self.state_at(path);
         // As on disk, a file needs its directory.
         if path.parent().is_some_and(|directory| !state.nodes.contains_key(directory)) {
             return Err(io::ErrorKind::NotFound.into());
@@ -397,7 +397,7 @@ impl Files for MemorySystem {
     }
 
     fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let (mut state, path) = self.at(path);
+        let (mut state, path) = self.state_at(path);
         if state.nodes.contains_key(&path) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -406,12 +406,12 @@ impl Files for MemorySystem {
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        let (mut state, path) = self.at(path);
+        let (mut state, path) = self.state_at(path);
         state.nodes.remove(&path).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
-        let (mut state, path) = self.at(path);
+        let (mut state, path) = self.state_at(path);
         if state.nodes.keys().any(|other| other.parent() == Some(&path)) {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }
@@ -423,18 +423,18 @@ impl Processes for MemorySystem {}
 
 impl Machine for MemorySystem {
     fn current_dir(&self) -> io::Result<PathBuf> {
-        Ok(self.state().current_dir.clone())
+        Ok(self.lock_state().current_dir.clone())
     }
 
     fn env(&self, name: &str) -> Option<OsString> {
-        self.state().env.get(name).cloned().filter(|value| !value.is_empty())
+        self.lock_state().env.get(name).cloned().filter(|value| !value.is_empty())
     }
 
     fn machine_directory(&self) -> Option<PathBuf> {
-        self.state().machine_directory.clone()
+        self.lock_state().machine_directory.clone()
     }
 
     fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + self.state().now
+        SystemTime::UNIX_EPOCH + self.lock_state().now
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 /// Removes `.` and `..` from a path. A `..` at the top is dropped.
-pub fn cleaned(path: &Path) -> PathBuf {
+pub fn clean_path(path: &Path) -> PathBuf {
     let mut cleaned = PathBuf::new();
     for component in path.components() {
         match component {
@@ -33,9 +33,9 @@ pub fn cleaned_below(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns a path with `/` between its names. The root of an absolute path is left out.
-pub fn slashed(path: &Path) -> String {
+pub fn to_slashed(path: &Path) -> String {
     let names = path.components().filter(|part| !matches!(part, Component::RootDir));
-    joined(names.map(Component::as_os_str))
+    join_names(names.map(Component::as_os_str))
 }
 
 /// Returns the relative path from a directory to a path, with `/`: empty if they are the same. Both are
@@ -48,11 +48,11 @@ pub fn relative_path(from: &Path, to: &Path) -> String {
         above.next();
     }
     let climbs = above.map(|_| OsStr::new(".."));
-    joined(climbs.chain(names.map(Component::as_os_str)))
+    join_names(climbs.chain(names.map(Component::as_os_str)))
 }
 
 /// Returns the names of a path, `..` among them, without its root.
-pub(crate) fn names(path: &Path) -> Vec<OsString> {
+pub(crate) fn path_names(path: &Path) -> Vec<OsString> {
     let name = |component| match component {
         Component::Normal(name) => Some(name.to_owned()),
         Component::ParentDir => Some("..".into()),
@@ -61,7 +61,7 @@ pub(crate) fn names(path: &Path) -> Vec<OsString> {
     path.components().filter_map(name).collect()
 }
 
-fn joined<'n>(names: impl Iterator<Item = &'n OsStr>) -> String {
+fn join_names<'n>(names: impl Iterator<Item = &'n OsStr>) -> String {
     let mut joined = String::new();
     for name in names {
         if !joined.is_empty() {
@@ -98,7 +98,7 @@ mod tests {
         for (path, expected) in
             [("/a/./b/../c", "/a/c"), ("/../a", "/a"), ("../a/..", ""), ("a//b/", "a/b")]
         {
-            assert_eq!(cleaned(Path::new(path)), Path::new(expected), "{path}");
+            assert_eq!(clean_path(Path::new(path)), Path::new(expected), "{path}");
         }
     }
 
@@ -113,6 +113,6 @@ mod tests {
         ] {
             assert_eq!(relative_path(Path::new(from), Path::new(to)), expected, "{from} {to}");
         }
-        assert_eq!(slashed(Path::new("/a/b")), "a/b");
+        assert_eq!(to_slashed(Path::new("/a/b")), "a/b");
     }
 }

@@ -69,7 +69,7 @@ pub struct FileLock {
 
 impl FileLock {
     /// A lock that an open file has.
-    pub(super) fn holding(file: File) -> FileLock {
+    pub(super) fn from_file(file: File) -> FileLock {
         FileLock { file: Some(file) }
     }
 
@@ -98,7 +98,7 @@ pub struct TemporaryDir {
 
 impl TemporaryDir {
     /// Takes over a staging directory, which the lock belongs to.
-    pub(super) fn staged((path, lock): (PathBuf, FileLock)) -> TemporaryDir {
+    pub(super) fn from_staging((path, lock): (PathBuf, FileLock)) -> TemporaryDir {
         TemporaryDir { path, _lock: lock }
     }
 

@@ -117,11 +117,11 @@ pub struct ReadRecord {
 impl ReadRecord {
     /// Returns whether every path is as it was.
     pub fn is_unchanged(&self, files: &dyn Files) -> bool {
-        self.seen.iter().all(|(path, seen)| seen.agrees_with(&stamp(files, path)))
+        self.seen.iter().all(|(path, seen)| seen.agrees_with(&read_stamp(files, path)))
     }
 }
 
-fn stamp(files: &dyn Files, path: &Path) -> Result<Stamp, io::ErrorKind> {
+fn read_stamp(files: &dyn Files, path: &Path) -> Result<Stamp, io::ErrorKind> {
     files.stamp(path).map_err(|error| error.kind())
 }
 
@@ -134,43 +134,43 @@ impl Recorded {
     /// Returns the record, or `None` where a change might go unseen: the answer also depends on the time, the
     /// file system does not tell, or a path has just been changed.
     pub fn finish(self) -> Option<ReadRecord> {
-        let SeenPaths { seen, is_open } = std::mem::take(&mut *self.record());
+        let SeenPaths { seen, is_open } = std::mem::take(&mut *self.lock_record());
         let now = self.system.now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
         let tells = |seen: &SeenPath| seen.stamp != Err(io::ErrorKind::Unsupported);
         let is_sure = !is_open && seen.values().all(|seen| tells(seen) && seen.is_settled(now));
         is_sure.then(|| ReadRecord { seen: seen.into_iter().collect() })
     }
 
-    fn record(&self) -> MutexGuard<'_, SeenPaths> {
+    fn lock_record(&self) -> MutexGuard<'_, SeenPaths> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records the state of a path. This comes before the reading: a change in between is seen by the next check.
-    fn note(&self, path: &Path, part: StampPart) {
-        let mut record = self.record();
+    fn record_path(&self, path: &Path, part: StampPart) {
+        let mut record = self.lock_record();
         match record.seen.get_mut(path) {
             Some(seen) => seen.part = seen.part.max(part),
             None => {
-                let stamp = stamp(self.system.as_ref(), path);
+                let stamp = read_stamp(self.system.as_ref(), path);
                 record.seen.insert(path.to_owned(), SeenPath { part, stamp });
             }
         }
     }
 
     /// Records a path and the directories above it, any of which may be a link.
-    fn follow(&self, path: &Path, part: StampPart) -> PathBuf {
+    fn record_with_parents(&self, path: &Path, part: StampPart) -> PathBuf {
         let path = match self.system.current_dir() {
             Ok(current) if path.is_relative() => current.join(path),
             _ => path.to_owned(),
         };
         for above in path.ancestors().skip(1) {
-            self.note(above, StampPart::Kind);
+            self.record_path(above, StampPart::Kind);
         }
-        self.note(&path, part);
+        self.record_path(&path, part);
         path
     }
 
-    fn holding(&self, directory: Box<dyn Dir>, path: PathBuf) -> Box<dyn Dir> {
+    fn wrap_dir(&self, directory: Box<dyn Dir>, path: PathBuf) -> Box<dyn Dir> {
         Box::new(RecordedDir { directory, path, system: self.clone() })
     }
 }
@@ -184,26 +184,26 @@ struct RecordedDir {
 
 impl RecordedDir {
     /// Records a path below this directory and what lies in between.
-    fn note(&self, below: impl AsRef<Path>, part: StampPart) -> PathBuf {
+    fn record_below(&self, below: impl AsRef<Path>, part: StampPart) -> PathBuf {
         let below = below.as_ref();
         for above in below.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
-            self.system.note(&self.path.join(above), StampPart::Kind);
+            self.system.record_path(&self.path.join(above), StampPart::Kind);
         }
         let path = self.path.join(below);
-        self.system.note(&path, part);
+        self.system.record_path(&path, part);
         path
     }
 }
 
 impl Dir for RecordedDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
-        let path = self.note(name, StampPart::Kind);
-        Ok(self.system.holding(self.directory.open_dir(name)?, path))
+        let path = self.record_below(name, StampPart::Kind);
+        Ok(self.system.wrap_dir(self.directory.open_dir(name)?, path))
     }
 
     fn open_dir_below(&self, below: &Path) -> io::Result<Box<dyn Dir>> {
-        let path = self.note(below, StampPart::Kind);
-        Ok(self.system.holding(self.directory.open_dir_below(below)?, path))
+        let path = self.record_below(below, StampPart::Kind);
+        Ok(self.system.wrap_dir(self.directory.open_dir_below(below)?, path))
     }
 
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
@@ -211,12 +211,12 @@ impl Dir for RecordedDir {
     }
 
     fn read_below(&self, below: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        self.note(below, StampPart::Content);
+        self.record_below(below, StampPart::Content);
         self.directory.read_below(below, limit)
     }
 
     fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
-        self.note(name, StampPart::Content);
+        self.record_below(name, StampPart::Content);
         self.directory.read_file(name, limit)
     }
 
@@ -226,75 +226,75 @@ impl Dir for RecordedDir {
         limit: u64,
         piece: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<Permission, ReadError> {
-        self.note(name, StampPart::Content);
+        self.record_below(name, StampPart::Content);
         self.directory.read_pieces(name, limit, piece)
     }
 
     fn status(&self, name: &OsStr) -> io::Result<Status> {
-        self.note(name, StampPart::Content);
+        self.record_below(name, StampPart::Content);
         self.directory.status(name)
     }
 
     fn look_below(&self, below: &Path) -> Below {
-        self.note(below, StampPart::Kind);
+        self.record_below(below, StampPart::Kind);
         self.directory.look_below(below)
     }
 
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
-        self.system.note(&self.path, StampPart::Content);
+        self.system.record_path(&self.path, StampPart::Content);
         self.directory.first_entries(limit)
     }
 }
 
 impl Files for Recorded {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
-        self.follow(path, StampPart::Kind);
+        self.record_with_parents(path, StampPart::Kind);
         self.system.resolve(path)
     }
 
     fn resolve_dir(&self, path: &Path) -> io::Result<PathBuf> {
-        self.follow(path, StampPart::Kind);
+        self.record_with_parents(path, StampPart::Kind);
         self.system.resolve_dir(path)
     }
 
-    fn look(&self, path: &Path) -> Below {
-        self.follow(path, StampPart::Kind);
-        self.system.look(path)
+    fn probe_path(&self, path: &Path) -> Below {
+        self.record_with_parents(path, StampPart::Kind);
+        self.system.probe_path(path)
     }
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        let followed = self.follow(path, StampPart::Kind);
-        Ok(self.holding(self.system.open_dir(path)?, followed))
+        let followed = self.record_with_parents(path, StampPart::Kind);
+        Ok(self.wrap_dir(self.system.open_dir(path)?, followed))
     }
 
     fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
-        let followed = self.follow(&base.join(below), StampPart::Kind);
-        Ok(self.holding(self.system.open_dir_below(base, below)?, followed))
+        let followed = self.record_with_parents(&base.join(below), StampPart::Kind);
+        Ok(self.wrap_dir(self.system.open_dir_below(base, below)?, followed))
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        self.follow(path, StampPart::Content);
+        self.record_with_parents(path, StampPart::Content);
         self.system.read(path, limit)
     }
 
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
-        self.follow(path, StampPart::Kind);
+        self.record_with_parents(path, StampPart::Kind);
         self.system.is_executable(path)
     }
 
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
-        self.follow(path, StampPart::Kind);
+        self.record_with_parents(path, StampPart::Kind);
         self.system.ownership(path)
     }
 
     fn identity(&self, path: &Path) -> io::Result<Identity> {
-        self.follow(path, StampPart::Content);
+        self.record_with_parents(path, StampPart::Content);
         self.system.identity(path)
     }
 
-    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
-        self.follow(path, StampPart::Content);
-        self.system.modified(path)
+    fn modified_time(&self, path: &Path) -> io::Result<SystemTime> {
+        self.record_with_parents(path, StampPart::Content);
+        self.system.modified_time(path)
     }
 }
 
@@ -314,12 +314,12 @@ impl Machine for Recorded {
     }
 
     fn now(&self) -> SystemTime {
-        self.record().is_open = true;
+        self.lock_record().is_open = true;
         self.system.now()
     }
 
     fn elapsed(&self) -> Duration {
-        self.record().is_open = true;
+        self.lock_record().is_open = true;
         self.system.elapsed()
     }
 }
@@ -349,8 +349,8 @@ mod tests {
             OsSystem.read(path, limit)
         }
 
-        fn modified(&self, path: &Path) -> io::Result<SystemTime> {
-            OsSystem.modified(path)
+        fn modified_time(&self, path: &Path) -> io::Result<SystemTime> {
+            OsSystem.modified_time(path)
         }
 
         fn stamp(&self, path: &Path) -> io::Result<Stamp> {

@@ -35,7 +35,7 @@ impl Remembered {
 }
 
 impl Files for Remembered {
-    fn behind<'p>(&self, path: &'p Path) -> Option<(&dyn Files, Cow<'p, Path>)> {
+    fn files_behind<'p>(&self, path: &'p Path) -> Option<(&dyn Files, Cow<'p, Path>)> {
         Some((self.system.as_ref(), Cow::Borrowed(path)))
     }
 
@@ -86,8 +86,8 @@ impl Files for Remembered {
         self.system.read(path, limit)
     }
 
-    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
-        self.system.modified(path)
+    fn modified_time(&self, path: &Path) -> io::Result<SystemTime> {
+        self.system.modified_time(path)
     }
 
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
@@ -100,12 +100,16 @@ impl Processes for Remembered {
         self.system.work_in(directory);
     }
 
-    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        self.system.run(call, output)
+    fn run_program(
+        &self,
+        call: &Call,
+        output: &mut dyn FnMut(Stream, &[u8]),
+    ) -> io::Result<Ending> {
+        self.system.run_program(call, output)
     }
 
-    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
-        self.system.start(call)
+    fn start_program(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
+        self.system.start_program(call)
     }
 
     fn own_program(&self) -> io::Result<PathBuf> {

@@ -14,7 +14,7 @@ pub fn resolve_existing(system: &dyn Files, absolute: &Path) -> Resolved {
     let is_plain = |component| matches!(component, Component::RootDir | Component::Normal(_));
     if absolute.components().all(is_plain) {
         // Usually the path has no links and resolves to itself.
-        let kind = match system.look(absolute) {
+        let kind = match system.probe_path(absolute) {
             Below::Directory => Some(FileKind::Directory),
             Below::NotADirectory => Some(FileKind::File),
             Below::Missing => Some(missing),

@@ -19,7 +19,7 @@ use super::{
     Resolved,
 };
 use crate::hash::sha256;
-use crate::paths::names;
+use crate::paths::path_names;
 
 /// The number of links that one path may go through, as on Linux.
 const LINKS: usize = 40;
@@ -27,10 +27,10 @@ const LINKS: usize = 40;
 /// The contents of a tree.
 pub trait TreeContents: Send + Sync {
     /// Reads a file, at most `limit` bytes of it.
-    fn read(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError>;
+    fn read_file(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError>;
 
     /// Returns where a link leads: relative to its directory, or absolute.
-    fn target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf>;
+    fn link_target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf>;
 
     /// Returns whether a file may be started.
     fn permission(&self, file: &TreeFile<'_>) -> Permission {
@@ -45,11 +45,11 @@ pub trait TreeContents: Send + Sync {
 struct NoContents;
 
 impl TreeContents for NoContents {
-    fn read(&self, _: &TreeFile<'_>, _: u64) -> Result<Vec<u8>, ReadError> {
+    fn read_file(&self, _: &TreeFile<'_>, _: u64) -> Result<Vec<u8>, ReadError> {
         Err(ReadError::Missing)
     }
 
-    fn target(&self, _: &TreeFile<'_>) -> io::Result<PathBuf> {
+    fn link_target(&self, _: &TreeFile<'_>) -> io::Result<PathBuf> {
         Err(io::ErrorKind::NotFound.into())
     }
 }
@@ -107,7 +107,7 @@ impl TreeSystem {
         contents: Box<dyn TreeContents>,
         env: BTreeMap<String, OsString>,
     ) -> TreeSystem {
-        let (mount, listing) = (mount.into(), listing.settle());
+        let (mount, listing) = (mount.into(), listing.into_sorted());
         let record = Mutex::default();
         TreeSystem { shared: Arc::new(SharedTree { mount, listing, contents, env, record }) }
     }
@@ -126,11 +126,12 @@ impl TreeSystem {
     /// that is known.
     pub fn files_below(&self, directory: &Path, limit: usize) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         let shared = &self.shared;
-        let Ok(Some(TreeNode::Directory(TreeRange { range, .. }))) = shared.node(directory) else {
+        let Ok(Some(TreeNode::Directory(TreeRange { range, .. }))) = shared.find_node(directory)
+        else {
             return Vec::new();
         };
         let file = |index: usize| {
-            let TreeFile { path, object, .. } = shared.listing.listed(index);
+            let TreeFile { path, object, .. } = shared.listing.tree_file(index);
             let object = (!object.is_empty()).then(|| object.to_vec());
             (shared.mount.join(name_from(path)), object)
         };
@@ -138,9 +139,9 @@ impl TreeSystem {
     }
 
     /// Returns what was read so far, by path.
-    pub fn seen(&self) -> Vec<SeenFile> {
+    pub fn seen_files(&self) -> Vec<SeenFile> {
         let shared = &self.shared;
-        let record = shared.record();
+        let record = shared.lock_record();
         let seen = record.digests.iter().map(|(&index, digest)| SeenFile {
             path: shared.mount.join(name_from(shared.listing.path(index))),
             digest: digest.clone(),
@@ -151,20 +152,20 @@ impl TreeSystem {
 }
 
 impl SharedTree {
-    fn record(&self) -> MutexGuard<'_, TreeReads> {
+    fn lock_record(&self) -> MutexGuard<'_, TreeReads> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn top(&self) -> TreeRange {
+    fn top_range(&self) -> TreeRange {
         TreeRange { range: 0..self.listing.len(), prefix: 0 }
     }
 
-    fn child(&self, directory: &TreeRange, name: &OsStr) -> Option<TreeNode> {
+    fn find_child(&self, directory: &TreeRange, name: &OsStr) -> Option<TreeNode> {
         let (name, TreeRange { range, prefix }) = (name.as_encoded_bytes(), directory);
-        if let Some(index) = self.listing.exactly(range, *prefix, name) {
+        if let Some(index) = self.listing.find_exact(range, *prefix, name) {
             return Some(TreeNode::File(index));
         }
-        let range = self.listing.below(range, *prefix, name);
+        let range = self.listing.range_below(range, *prefix, name);
         let prefix = prefix + name.len() + 1;
         (!range.is_empty()).then_some(TreeNode::Directory(TreeRange { range, prefix }))
     }
@@ -178,24 +179,24 @@ impl SharedTree {
 
     /// Returns what is at an absolute path without links; what lies above the tree is a directory
     /// with nothing else in it.
-    fn node(&self, path: &Path) -> io::Result<Option<TreeNode>> {
+    fn find_node(&self, path: &Path) -> io::Result<Option<TreeNode>> {
         if path != self.mount && self.mount.starts_with(path) {
             return Ok(None);
         }
         let below = path.strip_prefix(&self.mount).map_err(|_| io::ErrorKind::NotFound)?;
-        let mut node = TreeNode::Directory(self.top());
+        let mut node = TreeNode::Directory(self.top_range());
         for name in below {
             let TreeNode::Directory(directory) = &node else {
                 return Err(io::ErrorKind::NotADirectory.into());
             };
-            node = self.child(directory, name).ok_or(io::ErrorKind::NotFound)?;
+            node = self.find_child(directory, name).ok_or(io::ErrorKind::NotFound)?;
         }
         Ok(Some(node))
     }
 
-    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, Option<TreeNode>)> {
+    fn resolve_path(&self, path: &Path) -> io::Result<(PathBuf, Option<TreeNode>)> {
         let mut links = Vec::new();
-        let found = self.follow(path, &mut links);
+        let found = self.follow_links(path, &mut links);
         if !links.is_empty() {
             self.remember_links(&links, found.as_ref().ok());
         }
@@ -203,30 +204,30 @@ impl SharedTree {
     }
 
     /// Follows the links in a path, each of which is added to `links` with where it leads.
-    fn follow(
+    fn follow_links(
         &self,
         path: &Path,
         links: &mut Vec<(usize, PathBuf)>,
     ) -> io::Result<(PathBuf, Option<TreeNode>)> {
-        let mut pending = names(&self.mount.join(path));
+        let mut pending = path_names(&self.mount.join(path));
         pending.reverse();
         let mut resolved = PathBuf::from("/");
-        let mut node = self.node(&resolved)?;
+        let mut node = self.find_node(&resolved)?;
         while let Some(name) = pending.pop() {
             if name == ".." {
                 resolved.pop();
-                node = self.node(&resolved)?;
+                node = self.find_node(&resolved)?;
                 continue;
             }
             let next = resolved.join(&name);
             let found = match &node {
                 Some(TreeNode::Directory(directory)) => {
-                    Some(self.child(directory, &name).ok_or(io::ErrorKind::NotFound)?)
+                    Some(self.find_child(directory, &name).ok_or(io::ErrorKind::NotFound)?)
                 }
                 Some(TreeNode::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
-                None if links.is_empty() => self.node(&next)?,
+                None if links.is_empty() => self.find_node(&next)?,
                 // A tree does not tell what lies beside it.
-                None => self.node(&next).map_err(|_| {
+                None => self.find_node(&next).map_err(|_| {
                     io::Error::other("is a symbolic link that leaves the repository")
                 })?,
             };
@@ -236,12 +237,12 @@ impl SharedTree {
                 if links.len() == LINKS {
                     return Err(io::Error::other("too many links"));
                 }
-                let target = self.contents.target(&self.listing.listed(index))?;
+                let target = self.contents.link_target(&self.listing.tree_file(index))?;
                 if target.is_absolute() {
                     resolved = PathBuf::from("/");
-                    node = self.node(&resolved)?;
+                    node = self.find_node(&resolved)?;
                 }
-                pending.extend(names(&target).into_iter().rev());
+                pending.extend(path_names(&target).into_iter().rev());
                 links.push((index, target));
                 continue;
             }
@@ -255,7 +256,7 @@ impl SharedTree {
         links: &[(usize, PathBuf)],
         found: Option<&(PathBuf, Option<TreeNode>)>,
     ) {
-        let mut record = self.record();
+        let mut record = self.lock_record();
         for (link, target) in links {
             // Where it leads in the end is the same however it was written.
             let target = found.map_or(target, |(resolved, _)| resolved);
@@ -272,7 +273,7 @@ impl SharedTree {
         }
     }
 
-    fn read(&self, node: &TreeNode, limit: u64) -> Result<Vec<u8>, ReadError> {
+    fn read_node(&self, node: &TreeNode, limit: u64) -> Result<Vec<u8>, ReadError> {
         let index = match *node {
             TreeNode::Directory(_) => return Err(ReadError::NotAFile(FileKind::Directory)),
             TreeNode::File(index) => index,
@@ -280,14 +281,14 @@ impl SharedTree {
         if self.kind(index) == FileKind::Link {
             return Err(ReadError::NotAFile(FileKind::Link));
         }
-        let content = self.contents.read(&self.listing.listed(index), limit);
+        let content = self.contents.read_file(&self.listing.tree_file(index), limit);
         let digest = content.as_ref().ok().map(|bytes| sha256(bytes));
-        self.record().digests.insert(index, digest);
+        self.lock_record().digests.insert(index, digest);
         content
     }
 
     fn permission(&self, index: usize) -> Permission {
-        self.contents.permission(&self.listing.listed(index))
+        self.contents.permission(&self.listing.tree_file(index))
     }
 }
 
@@ -312,14 +313,14 @@ struct TreeDir {
 }
 
 impl TreeDir {
-    fn find(&self, name: &OsStr) -> io::Result<TreeNode> {
-        self.shared.child(&self.directory, name).ok_or_else(|| io::ErrorKind::NotFound.into())
+    fn find_child(&self, name: &OsStr) -> io::Result<TreeNode> {
+        self.shared.find_child(&self.directory, name).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 
 impl Dir for TreeDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
-        match self.find(name)? {
+        match self.find_child(name)? {
             TreeNode::Directory(directory) => {
                 Ok(Box::new(TreeDir { shared: Arc::clone(&self.shared), directory }))
             }
@@ -328,12 +329,12 @@ impl Dir for TreeDir {
     }
 
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
-        self.shared.read(&self.find(name)?, limit)
+        self.shared.read_node(&self.find_child(name)?, limit)
     }
 
     fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
-        let node = self.find(name)?;
-        let bytes = self.shared.read(&node, limit)?;
+        let node = self.find_child(name)?;
+        let bytes = self.shared.read_node(&node, limit)?;
         let permission = match node {
             TreeNode::File(index) => self.shared.permission(index),
             TreeNode::Directory(_) => Permission::Data,
@@ -354,9 +355,9 @@ impl Dir for TreeDir {
                     (rest, kind)
                 }
                 Some(end) => {
-                    index = listing.below(&(index..range.end), *prefix, &rest[..end]).end;
+                    index = listing.range_below(&(index..range.end), *prefix, &rest[..end]).end;
                     // A tree that was made to confuse has a file and a directory of one name.
-                    if listing.exactly(range, *prefix, &rest[..end]).is_some() {
+                    if listing.find_exact(range, *prefix, &rest[..end]).is_some() {
                         continue;
                     }
                     (&rest[..end], FileKind::Directory)
@@ -370,7 +371,7 @@ impl Dir for TreeDir {
 
 impl Files for TreeSystem {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
-        let (path, node) = self.shared.resolve(path)?;
+        let (path, node) = self.shared.resolve_path(path)?;
         let kind = match node {
             Some(TreeNode::File(index)) => self.shared.kind(index),
             Some(TreeNode::Directory(_)) | None => FileKind::Directory,
@@ -379,7 +380,7 @@ impl Files for TreeSystem {
     }
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        match self.shared.resolve(path)?.1 {
+        match self.shared.resolve_path(path)?.1 {
             Some(TreeNode::Directory(directory)) => {
                 Ok(Box::new(TreeDir { shared: Arc::clone(&self.shared), directory }))
             }
@@ -389,18 +390,18 @@ impl Files for TreeSystem {
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        let (_, node) = self.shared.resolve(path)?;
-        self.shared.read(&node.ok_or(ReadError::NotAFile(FileKind::Directory))?, limit)
+        let (_, node) = self.shared.resolve_path(path)?;
+        self.shared.read_node(&node.ok_or(ReadError::NotAFile(FileKind::Directory))?, limit)
     }
 
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
-        Ok(match self.shared.resolve(path)?.1 {
+        Ok(match self.shared.resolve_path(path)?.1 {
             Some(TreeNode::File(index)) => self.shared.permission(index) == Permission::Program,
             _ => false,
         })
     }
 
-    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+    fn modified_time(&self, path: &Path) -> io::Result<SystemTime> {
         self.resolve(path).map(|_| SystemTime::UNIX_EPOCH)
     }
 }
@@ -425,14 +426,14 @@ mod tests {
     struct Own;
 
     impl TreeContents for Own {
-        fn read(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
+        fn read_file(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
             if file.object.len() as u64 > limit {
                 return Err(ReadError::TooLarge { limit });
             }
             Ok(file.object.to_vec())
         }
 
-        fn target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf> {
+        fn link_target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf> {
             Ok(PathBuf::from(String::from_utf8_lossy(link.object).as_ref()))
         }
     }
@@ -451,7 +452,7 @@ mod tests {
         for ((path, object), (_, content)) in places.into_iter().zip(files) {
             let is_link = content.starts_with("../") || content.starts_with("/m/");
             let kind = if is_link { TreeFileKind::Link } else { TreeFileKind::File };
-            listing.add(path, object, kind);
+            listing.add_file(path, object, kind);
         }
         TreeSystem::new("/m/tree", listing, Box::new(Own), BTreeMap::new())
     }
@@ -505,13 +506,13 @@ mod tests {
             handle.read("link".as_ref(), 9),
             Err(ReadError::NotAFile(FileKind::Link))
         ));
-        assert_eq!(system.seen(), []);
+        assert_eq!(system.seen_files(), []);
         assert_eq!(system.read(Path::new("absolute"), 9).unwrap(), b"text");
         let error = |path| system.resolve(Path::new(path)).unwrap_err().to_string();
         assert_eq!(error("out"), "is a symbolic link that leaves the repository");
         assert_eq!(error("loop"), "too many links");
         let seen: Vec<_> =
-            system.seen().into_iter().map(|seen| (seen.path, seen.is_linked)).collect();
+            system.seen_files().into_iter().map(|seen| (seen.path, seen.is_linked)).collect();
         assert_eq!(
             seen,
             [
@@ -537,6 +538,6 @@ mod tests {
     fn what_is_too_large_is_seen_all_the_same() {
         let system = tree(&[("f", "0123456789")]);
         assert!(matches!(system.read(Path::new("f"), 9), Err(ReadError::TooLarge { limit: 9 })));
-        assert_eq!(system.seen()[0].digest, None);
+        assert_eq!(system.seen_files()[0].digest, None);
     }
 }

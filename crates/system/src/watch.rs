@@ -8,7 +8,7 @@ use std::time::Duration;
 pub trait Watcher: Send {
     /// Watches these directories from now on, and no others. Returns those that cannot be watched, because
     /// they are not there or the system has no room for more.
-    fn follow(&mut self, directories: &[PathBuf]) -> Vec<PathBuf>;
+    fn follow_directories(&mut self, directories: &[PathBuf]) -> Vec<PathBuf>;
 
     /// Waits for a change, at most so long.
     fn wait(&mut self, patience: Duration) -> io::Result<WatchReport>;

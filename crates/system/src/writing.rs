@@ -43,7 +43,7 @@ impl dyn Dir + '_ {
     ) -> io::Result<()> {
         let staged = OsStr::new(STAGED);
         let mut target = self.stage_file(access)?;
-        let filled = fill(target.as_mut()).and_then(|()| target.settle());
+        let filled = fill(target.as_mut()).and_then(|()| target.sync_content());
         let placed = filled.and_then(|()| match over {
             Over::Nothing => self.take_new_file(self, staged, name),
             Over::Anything => self.take_file(self, staged, name),
@@ -55,7 +55,7 @@ impl dyn Dir + '_ {
         }
         // The name is only safe on disk once the directory is. Without that the file is the old one or
         // the new one, and whole either way.
-        let _ = self.settle();
+        let _ = self.sync_directory();
         Ok(())
     }
 }

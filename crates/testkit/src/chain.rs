@@ -20,7 +20,7 @@ pub struct Chain {
 impl Chain {
     /// Nests `depth` directories in `directory`, and puts a file into the innermost.
     pub fn new(directory: &Path, depth: usize, file: &'static str, content: &str) -> Chain {
-        let innermost = nest(directory, depth);
+        let innermost = nest_directories(directory, depth);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
         let written = openat(&innermost, file, flags, Mode::RUSR | Mode::WUSR);
         let written = written.expect("a file can be made");
@@ -35,7 +35,7 @@ impl Chain {
 }
 
 /// Nests `depth` directories in `directory`, and returns the innermost.
-pub(crate) fn nest(directory: &Path, depth: usize) -> OwnedFd {
+pub(crate) fn nest_directories(directory: &Path, depth: usize) -> OwnedFd {
     let start = open(directory, DIRECTORY, Mode::empty()).expect("the directory exists");
     (0..depth).fold(start, |handle, _| {
         mkdirat(&handle, "d", Mode::RWXU).expect("a directory can be made");

@@ -36,7 +36,7 @@ impl Case {
             sandbox = sandbox.with_env(name, value.as_str().expect("a variable has a text"));
         }
         lay_out(&sandbox, &case);
-        let args = texts(&case["args"]);
+        let args = collect_texts(&case["args"]);
         let stdin = case["stdin"].as_str().unwrap_or_default();
         let directory = case["cwd"].as_str().unwrap_or_default();
         let output = sandbox.run_in(directory, &args, stdin).with_project(&root);
@@ -54,13 +54,13 @@ impl Case {
 fn with_places(text: &str, project: &Path) -> String {
     let text = text.replace("{{ROOT}}", &project.to_string_lossy());
     let text = text.replace("{PROJ}", &project.to_string_lossy());
-    let text = text.replace("{HOME}", &place(project, "~").to_string_lossy());
-    text.replace("{ROOT}", &place(project, "..").to_string_lossy())
+    let text = text.replace("{HOME}", &resolve_path(project, "~").to_string_lossy());
+    text.replace("{ROOT}", &resolve_path(project, "..").to_string_lossy())
 }
 
 /// Returns the absolute form of a case's path: in the project, in the home directory (`~/`), or beside both
 /// (`../`).
-fn place(project: &Path, path: &str) -> PathBuf {
+fn resolve_path(project: &Path, path: &str) -> PathBuf {
     let beside = project.parent().expect("the project lies in a directory");
     match path.split_once('/').unwrap_or((path, "")) {
         ("~", path) => beside.join("home").join(path),
@@ -72,7 +72,7 @@ fn place(project: &Path, path: &str) -> PathBuf {
 fn lay_out(sandbox: &Sandbox, case: &Value) {
     let project = sandbox.path();
     for (path, content) in case["files"].as_object().expect("a case has files") {
-        let at = place(&project, path);
+        let at = resolve_path(&project, path);
         if path.ends_with('/') {
             fs::create_dir_all(at).expect("directories can be made");
             continue;
@@ -88,7 +88,7 @@ fn lay_out(sandbox: &Sandbox, case: &Value) {
     for (path, target) in case["symlinks"].as_object().into_iter().flatten() {
         crate::make_link(
             Path::new(target.as_str().expect("a link has a target")),
-            &place(&project, path),
+            &resolve_path(&project, path),
         );
     }
 }
@@ -123,14 +123,14 @@ fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut 
             let written = if stream == "stdout" { stdout } else { stderr };
             let (is_wanted, verb) =
                 if rest == "contains" { (true, "lacks") } else { (false, "has") };
-            for text in texts(expected) {
+            for text in collect_texts(expected) {
                 let holds = written.contains(text) == is_wanted;
                 require(holds, format!("{stream} {verb} {text:?}: {written:?}"));
             }
         }
         "stdout_order" => {
             let mut rest = stdout.as_str();
-            for text in texts(expected) {
+            for text in collect_texts(expected) {
                 let found = rest.find(text);
                 require(found.is_some(), format!("stdout lacks {text:?} in order: {stdout:?}"));
                 rest = found.map_or("", |at| &rest[at + text.len()..]);
@@ -155,7 +155,7 @@ fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut 
             }
             Ok(json) => {
                 for (path, value) in expected.as_object().into_iter().flatten() {
-                    let found = at(&json, path);
+                    let found = value_at(&json, path);
                     require(found == value, format!("{path} is {found}, not {value}"));
                 }
             }
@@ -167,16 +167,16 @@ fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut 
 
 fn check_files(key: &str, expected: &Value, root: &Path, differences: &mut Vec<String>) {
     if key == "files_absent" {
-        let is_there = |path: &&str| fs::symlink_metadata(place(root, path)).is_ok();
-        let there = texts(expected).into_iter().filter(is_there);
+        let is_there = |path: &&str| fs::symlink_metadata(resolve_path(root, path)).is_ok();
+        let there = collect_texts(expected).into_iter().filter(is_there);
         differences.extend(there.map(|path| format!("{path} exists")));
     }
     for (path, wanted) in expected.as_object().into_iter().flatten() {
-        let text = || fs::read_to_string(place(root, path)).ok();
+        let text = || fs::read_to_string(resolve_path(root, path)).ok();
         match key {
             "files_contain" => {
                 let text = text().unwrap_or_default();
-                let missing = texts(wanted).into_iter().filter(|part| !text.contains(part));
+                let missing = collect_texts(wanted).into_iter().filter(|part| !text.contains(part));
                 differences.extend(missing.map(|part| format!("{path} lacks {part:?}")));
             }
             "files_equal" if text().as_deref() != wanted.as_str() => {
@@ -194,14 +194,14 @@ fn check_files(key: &str, expected: &Value, root: &Path, differences: &mut Vec<S
 }
 
 /// Follows a dotted path. Returns `null` for a missing value.
-fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
+fn value_at<'v>(value: &'v Value, path: &str) -> &'v Value {
     path.split('.').fold(value, |value, name| match name.parse::<usize>() {
         Ok(index) if value.is_array() => &value[index],
         _ => &value[name],
     })
 }
 
-fn texts(value: &Value) -> Vec<&str> {
+fn collect_texts(value: &Value) -> Vec<&str> {
     let list = value.as_array().expect("a list of texts");
     list.iter().map(|text| text.as_str().expect("a text")).collect()
 }

@@ -72,7 +72,7 @@ impl Refusal {
     ];
 
     /// Returns the error with its usual number on Unix; that of a quota differs between systems.
-    fn error(self) -> io::Error {
+    fn to_error(self) -> io::Error {
         io::Error::from_raw_os_error(match self {
             Refusal::Full => 28,
             Refusal::Broken => 5,
@@ -130,72 +130,74 @@ enum StepExtent {
 }
 
 impl Log {
-    fn state(&self) -> MutexGuard<'_, FaultState> {
+    fn lock_state(&self) -> MutexGuard<'_, FaultState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a step. Fails if it does not happen at all.
-    fn step(&self, what: &str, name: &OsStr) -> io::Result<StepExtent> {
-        let mut state = self.state();
+    fn count_step(&self, what: &str, name: &OsStr) -> io::Result<StepExtent> {
+        let mut state = self.lock_state();
         let number = state.steps.len();
         state.steps.push(format!("{what} {}", name.to_string_lossy()));
         match state.fault {
             Fault::Dies { at } if number == at => Ok(StepExtent::Half),
-            Fault::Dies { at } if number > at => Err(gone()),
-            Fault::Refuses { at, refusal } if number == at => Err(refusal.error()),
+            Fault::Dies { at } if number > at => Err(process_gone_error()),
+            Fault::Refuses { at, refusal } if number == at => Err(refusal.to_error()),
             _ => Ok(StepExtent::Whole),
         }
     }
 
     /// Runs a step that happens as a whole or not at all.
-    fn whole<T>(
+    fn run_whole_step<T>(
         &self,
         what: &str,
         name: &OsStr,
         call: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
-        match self.step(what, name)? {
+        match self.count_step(what, name)? {
             StepExtent::Whole => call(),
-            StepExtent::Half => Err(gone()),
+            StepExtent::Half => Err(process_gone_error()),
         }
     }
 
     /// Runs a step that writes. A process that is killed there writes the first half.
-    fn writing<T>(
+    fn run_writing_step<T>(
         &self,
         what: &str,
         name: &OsStr,
         bytes: &[u8],
         write: impl FnOnce(&[u8]) -> io::Result<T>,
     ) -> io::Result<T> {
-        let extent = self.step(what, name)?;
+        let extent = self.count_step(what, name)?;
         {
-            let mut state = self.state();
+            let mut state = self.lock_state();
             state.largest = state.largest.max(bytes.len());
         }
         match extent {
             StepExtent::Whole => write(bytes),
-            StepExtent::Half => write(&bytes[..bytes.len() / 2]).and_then(|_| Err(gone())),
+            StepExtent::Half => {
+                write(&bytes[..bytes.len() / 2]).and_then(|_| Err(process_gone_error()))
+            }
         }
     }
 
     /// Wraps a directory that was opened below another one.
-    fn hold(&self, real: Box<dyn Dir>, above: Option<&dyn Dir>, path: &Path) -> Box<dyn Dir> {
+    fn wrap_dir(&self, real: Box<dyn Dir>, above: Option<&dyn Dir>, path: &Path) -> Box<dyn Dir> {
         let is_away = path.iter().any(|name| name == ".brief")
             || above.is_some_and(|above| self.is_away(above));
         if let (true, Some(number)) = (is_away, number(real.as_ref())) {
-            self.state().away.insert(number);
+            self.lock_state().away.insert(number);
         }
         Box::new(FaultyDir { real, log: self.clone() })
     }
 
     fn is_away(&self, directory: &dyn Dir) -> bool {
-        number(directory).is_some_and(|number| self.state().away.contains(&number))
+        number(directory).is_some_and(|number| self.lock_state().away.contains(&number))
     }
 
     /// Fails if the file system lacks the feature.
     fn check_lack(&self, is_exchange: bool, from: &dyn Dir, to: &dyn Dir) -> io::Result<()> {
-        let lack = self.state().lack;
+        let lack = self.lock_state().lack;
         match lack {
             Lack::Exchange if is_exchange => Err(io::ErrorKind::Unsupported.into()),
             Lack::OneDevice if self.is_away(from) != self.is_away(to) => {
@@ -209,7 +211,7 @@ impl Log {
 /// Returns the inode number of a directory.
 #[cfg(unix)]
 fn number(directory: &dyn Dir) -> Option<u64> {
-    match directory.place()? {
+    match directory.dir_place()? {
         DirPlace::Descriptor(descriptor) => Some(rustix::fs::fstat(descriptor).ok()?.st_ino),
         _ => None,
     }
@@ -220,7 +222,7 @@ fn number(_directory: &dyn Dir) -> Option<u64> {
     None
 }
 
-fn gone() -> io::Error {
+fn process_gone_error() -> io::Error {
     io::Error::other("the process is gone")
 }
 
@@ -234,25 +236,25 @@ impl Faulty {
     /// Removes a feature of the file system.
     #[must_use]
     pub fn lacking(self, lack: Lack) -> Faulty {
-        self.log.state().lack = lack;
+        self.log.lock_state().lack = lack;
         self
     }
 
     /// Lists directories in another order.
     #[must_use]
     pub fn in_order(self, order: u64) -> Faulty {
-        self.log.state().order = order;
+        self.log.lock_state().order = order;
         self
     }
 
     /// Returns the steps so far, each with the name of its file.
     pub fn steps(&self) -> Vec<String> {
-        self.log.state().steps.clone()
+        self.log.lock_state().steps.clone()
     }
 
     /// Returns whether the fault has happened.
     pub fn has_failed(&self) -> bool {
-        let state = self.log.state();
+        let state = self.log.lock_state();
         match state.fault {
             Fault::None => false,
             Fault::Dies { at } | Fault::Refuses { at, .. } => state.steps.len() > at,
@@ -261,26 +263,26 @@ impl Faulty {
 
     /// Returns the most bytes of a single step.
     pub fn largest_write(&self) -> usize {
-        self.log.state().largest
+        self.log.lock_state().largest
     }
 
-    fn whole<T>(
+    fn run_whole_step<T>(
         &self,
         what: &str,
         path: &Path,
         call: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
-        self.log.whole(what, path.file_name().unwrap_or_default(), call)
+        self.log.run_whole_step(what, path.file_name().unwrap_or_default(), call)
     }
 
-    fn writing(
+    fn run_writing_step(
         &self,
         what: &str,
         path: &Path,
         bytes: &[u8],
         write: impl FnOnce(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.log.writing(what, path.file_name().unwrap_or_default(), bytes, write)
+        self.log.run_writing_step(what, path.file_name().unwrap_or_default(), bytes, write)
     }
 }
 
@@ -300,7 +302,7 @@ struct FaultyFile<W: ?Sized> {
 impl<W: Write + ?Sized> Write for FaultyFile<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let write = |part: &[u8]| self.real.write_all(part).map(|()| part.len());
-        self.log.writing("write", &self.name, bytes, write)
+        self.log.run_writing_step("write", &self.name, bytes, write)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -310,19 +312,19 @@ impl<W: Write + ?Sized> Write for FaultyFile<W> {
 
 impl StagedFile for FaultyFile<dyn StagedFile> {
     /// Counts a step, as for a directory.
-    fn settle(&mut self) -> io::Result<()> {
-        self.log.whole("settle", &self.name, || Ok(()))
+    fn sync_content(&mut self) -> io::Result<()> {
+        self.log.run_whole_step("settle", &self.name, || Ok(()))
     }
 }
 
 impl Dir for FaultyDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let opened = self.real.open_dir(name)?;
-        Ok(self.log.hold(opened, Some(self), Path::new(name)))
+        Ok(self.log.wrap_dir(opened, Some(self), Path::new(name)))
     }
 
     fn open_dir_below(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        Ok(self.log.hold(self.real.open_dir_below(path)?, Some(self), path))
+        Ok(self.log.wrap_dir(self.real.open_dir_below(path)?, Some(self), path))
     }
 
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
@@ -347,52 +349,56 @@ impl Dir for FaultyDir {
     }
 
     fn make_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
-        let made = self.log.whole("make_dir", name, || self.real.make_dir(name))?;
-        Ok(self.log.hold(made, Some(self), Path::new(name)))
+        let made = self.log.run_whole_step("make_dir", name, || self.real.make_dir(name))?;
+        Ok(self.log.wrap_dir(made, Some(self), Path::new(name)))
     }
 
     /// A process that is killed there leaves an empty file.
     fn stage_file(&self, access: Access) -> io::Result<Box<dyn StagedFile>> {
-        let extent = self.log.step("stage_file", OsStr::new(STAGED))?;
+        let extent = self.log.count_step("stage_file", OsStr::new(STAGED))?;
         let real = self.real.stage_file(access)?;
         match extent {
             StepExtent::Whole => {
                 Ok(Box::new(FaultyFile { real, name: STAGED.into(), log: self.log.clone() }))
             }
-            StepExtent::Half => Err(gone()),
+            StepExtent::Half => Err(process_gone_error()),
         }
     }
 
     fn create_file(&self, name: &OsStr, permission: Permission) -> io::Result<Box<dyn Write>> {
-        let real =
-            self.log.whole("create_file", name, || self.real.create_file(name, permission))?;
+        let real = self
+            .log
+            .run_whole_step("create_file", name, || self.real.create_file(name, permission))?;
         Ok(Box::new(FaultyFile { real, name: name.to_owned(), log: self.log.clone() }))
     }
 
     fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        self.log.whole("take_file", target, || {
+        self.log.run_whole_step("take_file", target, || {
             self.log.check_lack(false, from, self)?;
             self.real.take_file(from, name, target)
         })
     }
 
     fn take_new_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        self.log.whole("take_new_file", target, || self.real.take_new_file(from, name, target))
+        self.log
+            .run_whole_step("take_new_file", target, || self.real.take_new_file(from, name, target))
     }
 
     fn exchange_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        self.log.whole("exchange_file", target, || {
+        self.log.run_whole_step("exchange_file", target, || {
             self.log.check_lack(true, from, self)?;
             self.real.exchange_file(from, name, target)
         })
     }
 
     fn share_permissions(&self, to: &dyn Dir, name: &OsStr, model: &OsStr) -> io::Result<()> {
-        self.log.whole("share_permissions", model, || self.real.share_permissions(to, name, model))
+        self.log.run_whole_step("share_permissions", model, || {
+            self.real.share_permissions(to, name, model)
+        })
     }
 
-    fn place(&self) -> Option<DirPlace<'_>> {
-        self.real.place()
+    fn dir_place(&self) -> Option<DirPlace<'_>> {
+        self.real.dir_place()
     }
 
     fn status(&self, name: &OsStr) -> io::Result<Status> {
@@ -400,16 +406,16 @@ impl Dir for FaultyDir {
     }
 
     /// Counts a step without waiting for the disk: tests have no power cut.
-    fn settle(&self) -> io::Result<()> {
-        self.log.whole("settle", OsStr::new(""), || Ok(()))
+    fn sync_directory(&self) -> io::Result<()> {
+        self.log.run_whole_step("settle", OsStr::new(""), || Ok(()))
     }
 
     fn remove_file(&self, name: &OsStr) -> io::Result<()> {
-        self.log.whole("remove_file", name, || self.real.remove_file(name))
+        self.log.run_whole_step("remove_file", name, || self.real.remove_file(name))
     }
 
     fn remove_empty_dir(&self, name: &OsStr) -> io::Result<()> {
-        self.log.whole("remove_empty_dir", name, || self.real.remove_empty_dir(name))
+        self.log.run_whole_step("remove_empty_dir", name, || self.real.remove_empty_dir(name))
     }
 
     fn look_below(&self, path: &Path) -> Below {
@@ -418,7 +424,7 @@ impl Dir for FaultyDir {
 
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
         let mut entries = self.real.first_entries(limit)?;
-        let order = self.log.state().order;
+        let order = self.log.lock_state().order;
         if order != 0 {
             let place = |entry: &DirEntry| {
                 let mut hasher = DefaultHasher::new();
@@ -433,7 +439,7 @@ impl Dir for FaultyDir {
 
 /// Whatever has an effect on the disk is a step; the rest goes to the real system.
 impl Files for Faulty {
-    fn behind<'p>(&self, path: &'p Path) -> Option<(&dyn Files, Cow<'p, Path>)> {
+    fn files_behind<'p>(&self, path: &'p Path) -> Option<(&dyn Files, Cow<'p, Path>)> {
         Some((&self.real, Cow::Borrowed(path)))
     }
 
@@ -442,7 +448,7 @@ impl Files for Faulty {
     }
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        Ok(self.log.hold(self.real.open_dir(path)?, None, path))
+        Ok(self.log.wrap_dir(self.real.open_dir(path)?, None, path))
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
@@ -450,72 +456,78 @@ impl Files for Faulty {
     }
 
     fn lock(&self, path: &Path) -> io::Result<FileLock> {
-        self.whole("lock", path, || self.real.lock(path))
+        self.run_whole_step("lock", path, || self.real.lock(path))
     }
 
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
-        self.whole("temporary_dir", Path::new(""), || self.real.temporary_dir())
+        self.run_whole_step("temporary_dir", Path::new(""), || self.real.temporary_dir())
     }
 
-    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
-        self.real.modified(path)
+    fn modified_time(&self, path: &Path) -> io::Result<SystemTime> {
+        self.real.modified_time(path)
     }
 
     fn create_private_dir(&self, path: &Path) -> io::Result<()> {
-        self.whole("create_private_dir", path, || self.real.create_private_dir(path))
+        self.run_whole_step("create_private_dir", path, || self.real.create_private_dir(path))
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.whole("create_dir", path, || self.real.create_dir(path))
+        self.run_whole_step("create_dir", path, || self.real.create_dir(path))
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.writing("append", path, bytes, |bytes| self.real.append(path, bytes))
+        self.run_writing_step("append", path, bytes, |bytes| self.real.append(path, bytes))
     }
 
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.writing("create_program", path, bytes, |bytes| self.real.create_program(path, bytes))
+        self.run_writing_step("create_program", path, bytes, |bytes| {
+            self.real.create_program(path, bytes)
+        })
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.whole("remove_file", path, || self.real.remove_file(path))
+        self.run_whole_step("remove_file", path, || self.real.remove_file(path))
     }
 
     fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
-        self.whole("remove_empty_dir", path, || self.real.remove_empty_dir(path))
+        self.run_whole_step("remove_empty_dir", path, || self.real.remove_empty_dir(path))
     }
 
     fn create_staging_dir(&self, parent: &Path) -> io::Result<(PathBuf, FileLock)> {
-        self.whole("create_staging_dir", parent, || self.real.create_staging_dir(parent))
+        self.run_whole_step("create_staging_dir", parent, || self.real.create_staging_dir(parent))
     }
 
     fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.writing("create_staged_file", path, bytes, |bytes| {
+        self.run_writing_step("create_staged_file", path, bytes, |bytes| {
             self.real.create_staged_file(path, bytes)
         })
     }
 
     fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
-        self.whole("create_link", path, || self.real.create_link(path, target))
+        self.run_whole_step("create_link", path, || self.real.create_link(path, target))
     }
 
     fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.whole("rename_dir", to, || self.real.rename_dir(from, to))
+        self.run_whole_step("rename_dir", to, || self.real.rename_dir(from, to))
     }
 
     fn remove_tree(&self, path: &Path) -> io::Result<()> {
-        self.whole("remove_tree", path, || self.real.remove_tree(path))
+        self.run_whole_step("remove_tree", path, || self.real.remove_tree(path))
     }
 
     /// Counts a step, as for a directory.
-    fn settle(&self, path: &Path) -> io::Result<()> {
-        self.whole("settle", path, || Ok(()))
+    fn sync_file_system(&self, path: &Path) -> io::Result<()> {
+        self.run_whole_step("settle", path, || Ok(()))
     }
 }
 
 impl Processes for Faulty {
-    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        self.log.whole("run", &call.program, || self.real.run(call, output))
+    fn run_program(
+        &self,
+        call: &Call,
+        output: &mut dyn FnMut(Stream, &[u8]),
+    ) -> io::Result<Ending> {
+        self.log.run_whole_step("run", &call.program, || self.real.run_program(call, output))
     }
 }
 

@@ -57,7 +57,7 @@ impl Write for Captured {
 impl Sandbox {
     /// Returns the system that a run in a directory of the project has: the real files, with the sandbox's
     /// environment.
-    pub fn system(&self, directory: &str) -> RealSystem {
+    pub fn create_system(&self, directory: &str) -> RealSystem {
         let mut system =
             RealSystem::new(self.path().join(directory)).with_env(self.variables().collect());
         system.machine_directory = OsSystem.machine_directory();
@@ -66,14 +66,14 @@ impl Sandbox {
     }
 
     /// Calls the program. A panic in it fails the test.
-    pub(crate) fn call(
+    pub(crate) fn call_program(
         &self,
         entry: EntryPoint,
         directory: &str,
         args: &[&str],
         input: Vec<u8>,
     ) -> Output {
-        let system = self.system(directory);
+        let system = self.create_system(directory);
         // A process takes no program from the directory that it is started in.
         OsSystem.work_in(&system.current_dir);
         let words = std::iter::once(self.program.clone().into_os_string());
@@ -95,7 +95,7 @@ impl Sandbox {
             panic!("{args:?} is still running after {} s", PATIENCE.as_secs());
         }
         let code = run.join().unwrap_or_else(|payload| panic!("{args:?}: {}", words_of(&*payload)));
-        self.output(&stdout.bytes(), &stderr.bytes(), Some(number(code)))
+        self.create_output(&stdout.bytes(), &stderr.bytes(), Some(exit_number(code)))
     }
 }
 
@@ -106,7 +106,7 @@ fn words_of(payload: &(dyn Any + Send)) -> &str {
 }
 
 /// Returns the number of an exit code, which has no accessor.
-fn number(code: ExitCode) -> i32 {
+fn exit_number(code: ExitCode) -> i32 {
     let is_it = |number: &u8| ExitCode::from(*number) == code;
     (0..=u8::MAX).find(is_it).map_or(-1, i32::from)
 }

@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use brief_system::STAGED;
 
-use crate::snapshot::{Snapshot, collect, copy, differences, files};
+use crate::snapshot::{
+    Snapshot, collect_snapshot, copy_directory, describe_differences, files_only,
+};
 use crate::{Captured, EntryPoint, Fault, Faulty, RealSystem, Refusal, Sandbox, Streams};
 
 /// The number of pages whose steps are disturbed, of many that are written alike.
@@ -46,7 +48,7 @@ pub fn run_on(
         ["sctx", rest @ ..] => ("sctx", rest),
         args => ("brief", args),
     };
-    let system = Arc::new(make(project.system("")));
+    let system = Arc::new(make(project.create_system("")));
     let said = Captured::default();
     let streams = Streams {
         stdin: Box::new(io::empty()),
@@ -91,9 +93,9 @@ impl KillCase {
         name: &'static str,
         args: &'static [&'static str],
     ) -> KillCase {
-        let saved = project.outside().join("saved");
-        copy(&project.path(), &saved.join("project"));
-        copy(&project.home(), &saved.join("home"));
+        let saved = project.outside_directory().join("saved");
+        copy_directory(&project.path(), &saved.join("project"));
+        copy_directory(&project.home(), &saved.join("home"));
         KillCase { entry, name, args, project, saved, refusals: 1 }
     }
 
@@ -107,19 +109,19 @@ impl KillCase {
     fn reset(&self) {
         for (name, place) in [("project", self.project.path()), ("home", self.project.home())] {
             fs::remove_dir_all(&place).expect("the directory exists");
-            copy(&self.saved.join(name), &place);
+            copy_directory(&self.saved.join(name), &place);
         }
     }
 
-    fn run(&self, fault: Fault) -> Ran {
+    fn run_once(&self, fault: Fault) -> Ran {
         run_with_fault(self.entry, &self.project, self.args, fault)
     }
 
     /// Returns what is in the project and the home directory.
-    fn tree(&self) -> Snapshot {
+    fn read_tree(&self) -> Snapshot {
         let mut found = Snapshot::new();
-        collect(&self.project.path(), "project/", &mut found);
-        collect(&self.project.home(), "home/", &mut found);
+        collect_snapshot(&self.project.path(), "project/", &mut found);
+        collect_snapshot(&self.project.home(), "home/", &mut found);
         // What keeps runs apart is empty, and stays.
         found.retain(|path, one| !(path.ends_with("lock") && one.0.as_deref() == Some(b"")));
         // Nor does it matter which run has made the key of journals, as long as it is a whole one.
@@ -134,22 +136,22 @@ impl KillCase {
     }
 
     /// Goes through all steps, and returns the line of the table.
-    fn all(&self) -> Line {
-        let old = self.tree();
-        let undisturbed = self.run(Fault::None);
+    fn try_all_steps(&self) -> Line {
+        let old = self.read_tree();
+        let undisturbed = self.run_once(Fault::None);
         assert_eq!(undisturbed.code, ExitCode::SUCCESS, "{}", undisturbed.stderr);
-        let new = self.tree();
+        let new = self.read_tree();
         assert_ne!(old, new, "the run has something to do");
         assert!(new.keys().all(|path| !is_ours_for_now(path)), "{:?}", new.keys());
         let tried = self.steps_to_try(undisturbed.steps.len());
         let mut line = Line { points: tried.len(), ..Line::default() };
         for &at in &tried {
             self.reset();
-            let killed = self.run(Fault::Dies { at });
+            let killed = self.run_once(Fault::Dies { at });
             assert!(killed.has_failed, "{}: no step {at}", self.name);
             let why = format!("{}: killed at step {at}, {}", self.name, killed.steps[at]);
-            let found = self.tree();
-            let mut torn = torn(&found, &old, &new, &why);
+            let found = self.read_tree();
+            let mut torn = find_torn_files(&found, &old, &new, &why);
             line.torn += usize::from(!torn.is_empty());
             line.problems.append(&mut torn);
             self.rerun(&found, &new, &mut line, &why);
@@ -157,7 +159,7 @@ impl KillCase {
         for at in tried {
             for number in 0..self.refusals {
                 let refusal = Refusal::ALL[(at + number) % Refusal::ALL.len()];
-                self.refuse(at, refusal, (&old, &new), &mut line);
+                self.refuse_step(at, refusal, (&old, &new), &mut line);
             }
         }
         line
@@ -166,7 +168,7 @@ impl KillCase {
     /// Returns the steps that are disturbed: all, but of many pages that are written alike those of the first, the
     /// middle and the last one.
     fn steps_to_try(&self, steps: usize) -> Vec<usize> {
-        let pages = self.pages();
+        let pages = self.count_pages();
         if pages <= PAGES_TRIED {
             return (0..steps).collect();
         }
@@ -176,8 +178,8 @@ impl KillCase {
     }
 
     /// Counts the manual pages of the last run.
-    fn pages(&self) -> usize {
-        self.tree().keys().filter(|path| path.ends_with(".1")).count()
+    fn count_pages(&self) -> usize {
+        self.read_tree().keys().filter(|path| path.ends_with(".1")).count()
     }
 
     /// Runs it again, which has to come to the new state.
@@ -193,21 +195,21 @@ impl KillCase {
         why: &str,
         part: impl Fn(&Snapshot) -> Snapshot,
     ) {
-        let again = self.run(Fault::None);
+        let again = self.run_once(Fault::None);
         // Who asks for what is done already may be told so.
         let is_done = part(&without_ours(found)) == part(&without_ours(new));
         let is_fine = again.code == ExitCode::SUCCESS || is_done;
-        let after = self.tree();
+        let after = self.read_tree();
         line.left += usize::from(after.keys().any(|path| is_ours_for_now(path)));
         if is_fine && part(&after) == part(new) {
             line.converged += 1;
         } else {
-            let changed = differences(&after, new);
+            let changed = describe_differences(&after, new);
             line.problems.push(format!("{why}: {}{changed:#?}", again.stderr));
         }
     }
 
-    fn refuse(
+    fn refuse_step(
         &self,
         at: usize,
         refusal: Refusal,
@@ -215,20 +217,21 @@ impl KillCase {
         line: &mut Line,
     ) {
         self.reset();
-        let refused = self.run(Fault::Refuses { at, refusal });
+        let refused = self.run_once(Fault::Refuses { at, refusal });
         assert!(refused.has_failed);
         let why = format!("{}: {refusal:?} at step {at}, {}", self.name, refused.steps[at]);
         line.refused += 1;
-        let found = self.tree();
+        let found = self.read_tree();
         let is_told = refused.code == ExitCode::from(1) && is_clear(&refused.stderr, refusal);
         // An empty directory that cannot be removed stays, which does no harm.
         let is_done = refused.code == ExitCode::SUCCESS
-            && files(&without_ours(&found)) == files(&without_ours(new));
-        let mut again = Line { problems: torn(&found, old, new, &why), ..Line::default() };
+            && files_only(&without_ours(&found)) == files_only(&without_ours(new));
+        let mut again =
+            Line { problems: find_torn_files(&found, old, new, &why), ..Line::default() };
         let is_torn = !again.problems.is_empty();
-        self.rerun_by(&found, new, &mut again, &why, files);
+        self.rerun_by(&found, new, &mut again, &why, files_only);
         if is_torn || !(is_told || is_done) || again.converged != 1 {
-            let changed = differences(&found, new);
+            let changed = describe_differences(&found, new);
             let Ran { code, stderr, .. } = refused;
             line.problems.append(&mut again.problems);
             line.problems.push(format!("{why}: {code:?}\n{stderr}{changed:#?}"));
@@ -266,7 +269,7 @@ fn without_ours(tree: &Snapshot) -> Snapshot {
 }
 
 /// Finds files that are neither old nor new, or that are touched and should stay.
-fn torn(found: &Snapshot, old: &Snapshot, new: &Snapshot, why: &str) -> Vec<String> {
+fn find_torn_files(found: &Snapshot, old: &Snapshot, new: &Snapshot, why: &str) -> Vec<String> {
     let is_file = |(_, one): &(&String, &(Option<Vec<u8>>, u32))| one.0.is_some();
     let mut problems = Vec::new();
     for (path, one) in found.iter().filter(is_file).filter(|(path, _)| !is_ours_for_now(path)) {
@@ -286,7 +289,7 @@ impl KillCase {
     /// Goes through all steps, and holds the line of the `page`. The line is also written below `scratch`.
     pub fn check(&self, page: &str, scratch: &str) {
         let case = self;
-        let line = case.all();
+        let line = case.try_all_steps();
         let Line { points, torn, left, converged, refused, refused_wrongly, problems } = line;
         let name = case.name;
         assert_eq!(
@@ -296,7 +299,7 @@ impl KillCase {
             problems.join("\n")
         );
         // The number of pages is not a property of writing them.
-        let pages = case.pages().clamp(1, PAGES_TRIED);
+        let pages = case.count_pages().clamp(1, PAGES_TRIED);
         let [points, converged, refused] = [points, converged, refused].map(|count| count / pages);
         let row = format!(
             "| `{name}` | {points} | {torn} | {left} | {converged} | {refused} | {refused_wrongly} |"
@@ -334,7 +337,7 @@ const MUTATING: [&str; 18] = [
 impl KillCase {
     /// Runs the program itself under `strace` with some more options, and returns whether it ended by itself.
     fn run_traced(&self, options: &[&str]) -> bool {
-        let program = self.project.command("", &[]);
+        let program = self.project.prepare_command("", &[]);
         let mut tracer = std::process::Command::new("strace");
         tracer.args(["-f", "-qq"]).args(options).arg(program.get_program()).args(self.args);
         tracer.current_dir(self.project.path()).env_clear();
@@ -344,8 +347,8 @@ impl KillCase {
     }
 
     /// Returns the calls that change something, each with its number among those of its name.
-    fn calls(&self) -> Vec<(String, usize)> {
-        let log = self.project.outside().join("log");
+    fn list_calls(&self) -> Vec<(String, usize)> {
+        let log = self.project.outside_directory().join("log");
         let trace = format!("trace={}", MUTATING.join(","));
         assert!(self.run_traced(&["-o", &log.to_string_lossy(), "-e", &trace]), "{}", self.name);
         let mut counts = std::collections::BTreeMap::<String, usize>::new();
@@ -371,9 +374,9 @@ impl KillCase {
     /// case, and the number of calls.
     pub fn kill_at_system_calls(&self) -> (&'static str, usize) {
         let case = self;
-        let old = case.tree();
-        let calls = case.calls();
-        let new = case.tree();
+        let old = case.read_tree();
+        let calls = case.list_calls();
+        let new = case.read_tree();
         assert!(calls.len() >= 6, "{}: {calls:?}", case.name);
         let mut line = Line::default();
         for (name, number) in &calls {
@@ -383,8 +386,8 @@ impl KillCase {
             let has_ended = case.run_traced(&["-o", "/dev/null", "-e", &trace, "-e", &inject]);
             let why = format!("{}: killed at {name} {number}", case.name);
             assert!(!has_ended, "{why}");
-            let found = case.tree();
-            line.problems.append(&mut torn(&found, &old, &new, &why));
+            let found = case.read_tree();
+            line.problems.append(&mut find_torn_files(&found, &old, &new, &why));
             case.rerun(&found, &new, &mut line, &why);
         }
         assert_eq!(line.problems, [""; 0], "{}", case.name);

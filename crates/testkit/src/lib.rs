@@ -39,7 +39,7 @@ pub use attack::{Attack, Attacks};
 pub use chain::Chain;
 pub use faulty::{Fault, Faulty, Lack, Refusal};
 pub use in_process::{Captured, EntryPoint, Streams};
-pub use markdownlint::markdownlint;
+pub use markdownlint::run_markdownlint;
 pub use mcp_client::TestClient;
 pub use mcp_process::McpProcess;
 pub use model_server::ModelServer;
@@ -64,16 +64,16 @@ impl Sandbox {
     /// Creates an empty project for the program at `program`, in memory if the system has enough of it: writing
     /// waits for a disk, and tests have no power cut.
     pub fn new(program: impl Into<PathBuf>) -> Sandbox {
-        Sandbox::at(program, &memory().unwrap_or_else(std::env::temp_dir))
+        Sandbox::create_in(program, &memory().unwrap_or_else(std::env::temp_dir))
     }
 
     /// Creates an empty project on the disk: for tests that refer to files by absolute paths, because memory is
     /// a directory of the system.
     pub fn on_disk(program: impl Into<PathBuf>) -> Sandbox {
-        Sandbox::at(program, &std::env::temp_dir())
+        Sandbox::create_in(program, &std::env::temp_dir())
     }
 
-    fn at(program: impl Into<PathBuf>, place: &Path) -> Sandbox {
+    fn create_in(program: impl Into<PathBuf>, place: &Path) -> Sandbox {
         let directory = tempfile::tempdir_in(place).expect("a temporary directory can be made");
         let sandbox = Sandbox { directory, program: program.into(), entry: None, env: Vec::new() };
         fs::create_dir(sandbox.path()).expect("the directory is empty");
@@ -156,7 +156,7 @@ impl Sandbox {
     #[must_use = "snapshot the output, or assert what it says"]
     pub fn run_in(&self, directory: &str, args: &[&str], input: impl AsRef<[u8]>) -> Output {
         match self.entry {
-            Some(entry) => self.call(entry, directory, args, input.as_ref().to_vec()),
+            Some(entry) => self.call_program(entry, directory, args, input.as_ref().to_vec()),
             None => self.spawn_in(directory, args, input),
         }
     }
@@ -177,12 +177,13 @@ impl Sandbox {
     /// Runs the program as [`Sandbox::run_in`] does, in a process of its own.
     #[must_use = "snapshot the output, or assert what it says"]
     pub fn spawn_in(&self, directory: &str, args: &[&str], input: impl AsRef<[u8]>) -> Output {
-        let mut child = self.command(directory, args).spawn().expect("the program can be started");
+        let mut child =
+            self.prepare_command(directory, args).spawn().expect("the program can be started");
         let mut stdin = child.stdin.take().expect("standard input is piped");
         let input = input.as_ref().to_vec();
         // A program that does not read its input must not block the test.
         let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
-        let output = self.wait(child, args);
+        let output = self.wait_for_output(child, args);
         writer.join().expect("the writer ends");
         output
     }
@@ -201,11 +202,11 @@ impl Sandbox {
             .stdin(Stdio::null())
             .output()
             .ok()?;
-        Some(self.output(&output.stdout, &output.stderr, output.status.code()))
+        Some(self.create_output(&output.stdout, &output.stderr, output.status.code()))
     }
 
     /// Waits for the end of a run, up to the time limit.
-    fn wait(&self, child: Child, args: &[&str]) -> Output {
+    fn wait_for_output(&self, child: Child, args: &[&str]) -> Output {
         let id = child.id();
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || sender.send(child.wait_with_output()));
@@ -214,10 +215,10 @@ impl Sandbox {
             panic!("{args:?} is still running after {} s", PATIENCE.as_secs());
         };
         let output = output.expect("the program ends");
-        self.output(&output.stdout, &output.stderr, output.status.code())
+        self.create_output(&output.stdout, &output.stderr, output.status.code())
     }
 
-    fn output(&self, stdout: &[u8], stderr: &[u8], code: Option<i32>) -> Output {
+    fn create_output(&self, stdout: &[u8], stderr: &[u8], code: Option<i32>) -> Output {
         let path = self.path();
         let clean = |bytes: &[u8]| {
             String::from_utf8_lossy(bytes).replace(&*path.to_string_lossy(), "$PROJECT")
@@ -244,7 +245,7 @@ impl Sandbox {
 
 impl Sandbox {
     /// Returns a prepared command, for tests that need the process itself.
-    pub fn command(&self, directory: &str, args: &[&str]) -> Command {
+    pub fn prepare_command(&self, directory: &str, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
             .args(args)
@@ -276,7 +277,7 @@ impl Sandbox {
     }
 
     /// Returns a directory beside the project, from which nothing may be read.
-    pub fn outside(&self) -> PathBuf {
+    pub fn outside_directory(&self) -> PathBuf {
         let outside = self.path().with_file_name("outside");
         fs::create_dir_all(&outside).expect("directories can be made");
         outside

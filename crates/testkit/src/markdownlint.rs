@@ -23,8 +23,8 @@ const CONFIGURATION: &str = "{\"config\": {\"default\": true, \"MD013\": false},
 ///
 /// Writes the linter's configuration into the directory. Fails the test when the linter cannot be installed
 /// or fails.
-pub fn markdownlint(directory: &Path) -> Vec<String> {
-    let linter = executable().unwrap_or_else(|problem| panic!("{problem}"));
+pub fn run_markdownlint(directory: &Path) -> Vec<String> {
+    let linter = find_markdownlint().unwrap_or_else(|problem| panic!("{problem}"));
     let configuration = directory.join(".markdownlint-cli2.jsonc");
     fs::write(configuration, CONFIGURATION).expect("files can be written");
     let output = Command::new(&linter)
@@ -47,14 +47,14 @@ pub fn markdownlint(directory: &Path) -> Vec<String> {
 
 /// Returns the linter's executable, in the workspace's target directory unless a variable names another. Installs it if
 /// needed.
-pub fn executable() -> Result<PathBuf, String> {
+pub fn find_markdownlint() -> Result<PathBuf, String> {
     if let Some(path) = env::var_os(VARIABLE) {
         return Ok(PathBuf::from(path));
     }
-    install("npm", &target_directory().join("markdownlint"))
+    install_markdownlint("npm", &target_directory().join("markdownlint"))
 }
 
-fn install(npm: &str, directory: &Path) -> Result<PathBuf, String> {
+fn install_markdownlint(npm: &str, directory: &Path) -> Result<PathBuf, String> {
     let describe = |error| format!("`{}`: {error}", directory.display());
     fs::create_dir_all(directory).map_err(describe)?;
     // Test programs run in parallel, and the first one installs for all.
@@ -106,7 +106,7 @@ mod tests {
         fs::create_dir_all(&hidden).expect("directories can be made");
         fs::write(directory.path().join("good.md"), "# Title\n").expect("files can be written");
         fs::write(hidden.join("bad.md"), "# Title\ntext\n").expect("files can be written");
-        let findings = markdownlint(directory.path());
+        let findings = run_markdownlint(directory.path());
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert!(
             findings[0].starts_with(".github/instructions/bad.md:1 error MD022/"),
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn a_machine_without_npm_fails_and_says_so() {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
-        let problem =
-            install("no-such-npm", directory.path()).expect_err("there is no such program");
+        let problem = install_markdownlint("no-such-npm", directory.path())
+            .expect_err("there is no such program");
         assert!(problem.contains("install Node.js 20"), "{problem}");
     }
 }

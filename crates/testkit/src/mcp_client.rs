@@ -34,7 +34,7 @@ impl TestClient {
     }
 
     /// Sends a message.
-    pub fn send(&mut self, message: &Json) {
+    pub fn send_message(&mut self, message: &Json) {
         self.send_bytes(format!("{message}\n").as_bytes());
     }
 
@@ -49,7 +49,7 @@ impl TestClient {
     }
 
     /// Returns the next message.
-    pub fn receive(&mut self) -> Json {
+    pub fn receive_message(&mut self) -> Json {
         let mut line = String::new();
         let read = async {
             let read = self.reader.read_line(&mut line);
@@ -60,20 +60,22 @@ impl TestClient {
     }
 
     /// Sends a request and returns its number.
-    pub fn request(&mut self, method: &str, mut params: Json) -> u64 {
+    pub fn send_request(&mut self, method: &str, mut params: Json) -> u64 {
         self.id += 1;
         if let Some(meta) = &self.meta {
             params["_meta"] = meta.clone();
         }
-        self.send(&json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params}));
+        self.send_message(
+            &json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params}),
+        );
         self.id
     }
 
     /// Sends a request and returns the whole answer.
-    pub fn ask(&mut self, method: &str, params: Json) -> Json {
-        let id = self.request(method, params);
+    pub fn request_answer(&mut self, method: &str, params: Json) -> Json {
+        let id = self.send_request(method, params);
         loop {
-            let answer = self.receive();
+            let answer = self.receive_message();
             if answer.get("id").is_none() {
                 self.notifications.push_back(answer);
                 continue;
@@ -84,8 +86,8 @@ impl TestClient {
     }
 
     /// Sends a request and returns its result.
-    pub fn result(&mut self, method: &str, params: Json) -> Json {
-        let answer = self.ask(method, params);
+    pub fn request_result(&mut self, method: &str, params: Json) -> Json {
+        let answer = self.request_answer(method, params);
         assert!(answer.get("error").is_none(), "{answer}");
         answer["result"].clone()
     }
@@ -94,8 +96,8 @@ impl TestClient {
     pub fn initialize(&mut self, version: &str) -> Json {
         let info = json!({"name": "test", "version": "1"});
         let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": info});
-        let result = self.result("initialize", params);
-        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let result = self.request_result("initialize", params);
+        self.send_message(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         result
     }
 
@@ -109,7 +111,7 @@ impl TestClient {
     }
 
     /// Returns the next notification.
-    pub fn notification(&mut self) -> Json {
-        self.notifications.pop_front().unwrap_or_else(|| self.receive())
+    pub fn next_notification(&mut self) -> Json {
+        self.notifications.pop_front().unwrap_or_else(|| self.receive_message())
     }
 }

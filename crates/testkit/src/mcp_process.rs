@@ -19,13 +19,14 @@ pub struct McpProcess {
 
 impl McpProcess {
     /// Takes a program that speaks no protocol: it ends with the test.
-    pub fn mute(child: Child) -> McpProcess {
+    pub fn from_child(child: Child) -> McpProcess {
         McpProcess { child, stdin: None, lines: channel().1 }
     }
 
     /// Starts a server with these words, and introduces a client.
-    pub fn speak(project: &Sandbox, args: &[&str]) -> McpProcess {
-        let mut child = project.command("", args).stderr(Stdio::null()).spawn().expect(WORKS);
+    pub fn start(project: &Sandbox, args: &[&str]) -> McpProcess {
+        let mut child =
+            project.prepare_command("", args).stderr(Stdio::null()).spawn().expect(WORKS);
         let stdin = child.stdin.take();
         let stdout: ChildStdout = child.stdout.take().expect(WORKS);
         let (sender, lines) = channel();
@@ -41,13 +42,13 @@ impl McpProcess {
         let client = json!({"name": "test", "version": "1"});
         let params =
             json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
-        server.ask(0, "initialize", &params);
-        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        server.request_answer(0, "initialize", &params);
+        server.send_message(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         server
     }
 
     /// Sends a line of any bytes.
-    pub fn raw(&mut self, line: &[u8]) {
+    pub fn send_line(&mut self, line: &[u8]) {
         let stdin = self.stdin.as_mut().expect(WORKS);
         stdin.write_all(line).expect(WORKS);
         stdin.write_all(b"\n").expect(WORKS);
@@ -55,20 +56,20 @@ impl McpProcess {
     }
 
     /// Sends a message.
-    pub fn send(&mut self, message: &Value) {
-        self.raw(message.to_string().as_bytes());
+    pub fn send_message(&mut self, message: &Value) {
+        self.send_line(message.to_string().as_bytes());
     }
 
     /// Returns the next message.
-    pub fn receive(&self) -> Value {
+    pub fn receive_message(&self) -> Value {
         self.lines.recv_timeout(PATIENCE).expect(WORKS)
     }
 
     /// Sends a request and returns its answer.
-    pub fn ask(&mut self, id: u64, method: &str, params: &Value) -> Value {
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+    pub fn request_answer(&mut self, id: u64, method: &str, params: &Value) -> Value {
+        self.send_message(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         loop {
-            let answer = self.receive();
+            let answer = self.receive_message();
             if answer["id"] == id {
                 return answer;
             }
@@ -76,9 +77,11 @@ impl McpProcess {
     }
 
     /// Calls a tool without waiting for the answer.
-    pub fn call(&mut self, id: u64, tool: &str) {
+    pub fn send_tool_call(&mut self, id: u64, tool: &str) {
         let params = json!({"name": tool, "arguments": {}});
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+        self.send_message(
+            &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}),
+        );
     }
 
     /// Returns the number of its process.
@@ -87,12 +90,12 @@ impl McpProcess {
     }
 
     /// Closes its standard input.
-    pub fn leave(&mut self) {
+    pub fn close_input(&mut self) {
         self.stdin = None;
     }
 
     /// Sends a signal to it.
-    pub fn signal(&self, name: &str) {
+    pub fn send_signal(&self, name: &str) {
         send_signal(name, self.child.id());
     }
 

@@ -35,7 +35,7 @@ impl ModelServer {
     }
 
     /// Returns the bodies of the requests so far.
-    pub fn asked(&self) -> Vec<Value> {
+    pub fn request_bodies(&self) -> Vec<Value> {
         self.asked.lock().expect(WORKS).clone()
     }
 }

@@ -57,13 +57,13 @@ impl RealSystem {
     }
 
     /// Records a call, and gives it the test's environment in the place of that of the process.
-    fn prepare(&self, call: &Call) -> io::Result<Call> {
+    fn prepare_call(&self, call: &Call) -> io::Result<Call> {
         self.held_calls().push(call.clone());
         if self.has_no_programs {
             return Err(io::ErrorKind::NotFound.into());
         }
         let mut call = call.clone();
-        call.directory = self.at(&call.directory);
+        call.directory = self.absolute_path(&call.directory);
         call.search_path = self.env.get("PATH").map(OsString::from);
         if call.environment == Environment::Inherited {
             call.environment = Environment::Path;
@@ -76,7 +76,7 @@ impl RealSystem {
     }
 
     /// Returns the absolute form of a path.
-    fn at(&self, path: &Path) -> PathBuf {
+    fn absolute_path(&self, path: &Path) -> PathBuf {
         self.current_dir.join(path)
     }
 
@@ -86,49 +86,49 @@ impl RealSystem {
 }
 
 impl Files for RealSystem {
-    fn behind<'p>(&self, path: &'p Path) -> Option<(&dyn Files, Cow<'p, Path>)> {
-        Some((&OsSystem, Cow::Owned(self.at(path))))
+    fn files_behind<'p>(&self, path: &'p Path) -> Option<(&dyn Files, Cow<'p, Path>)> {
+        Some((&OsSystem, Cow::Owned(self.absolute_path(path))))
     }
 
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
-        let real = OsSystem.ownership(&self.at(path))?;
+        let real = OsSystem.ownership(&self.absolute_path(path))?;
         let is_foreign = self.foreign.as_deref() == Some(path);
         Ok(if is_foreign { Ownership { owner: FileOwner::Other, ..real } } else { real })
     }
 
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
-        OsSystem.resolve(&self.at(path))
+        OsSystem.resolve(&self.absolute_path(path))
     }
 
     fn resolve_dir(&self, path: &Path) -> io::Result<PathBuf> {
-        OsSystem.resolve_dir(&self.at(path))
+        OsSystem.resolve_dir(&self.absolute_path(path))
     }
 
     fn open_root(&self, path: &Path) -> io::Result<(Box<dyn Dir>, PathBuf)> {
-        OsSystem.open_root(&self.at(path))
+        OsSystem.open_root(&self.absolute_path(path))
     }
 
     fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
-        OsSystem.open_dir_below(&self.at(base), below)
+        OsSystem.open_dir_below(&self.absolute_path(base), below)
     }
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        OsSystem.open_dir(&self.at(path))
+        OsSystem.open_dir(&self.absolute_path(path))
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        OsSystem.read(&self.at(path), limit)
+        OsSystem.read(&self.absolute_path(path), limit)
     }
 
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
         OsSystem.temporary_dir()
     }
 
-    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
-        OsSystem.modified(&self.at(path))
+    fn modified_time(&self, path: &Path) -> io::Result<SystemTime> {
+        OsSystem.modified_time(&self.absolute_path(path))
     }
 
-    fn settle(&self, _path: &Path) -> io::Result<()> {
+    fn sync_file_system(&self, _path: &Path) -> io::Result<()> {
         Ok(())
     }
 }
@@ -138,12 +138,16 @@ impl Processes for RealSystem {
         OsSystem.work_in(directory);
     }
 
-    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        OsSystem.run(&self.prepare(call)?, output)
+    fn run_program(
+        &self,
+        call: &Call,
+        output: &mut dyn FnMut(Stream, &[u8]),
+    ) -> io::Result<Ending> {
+        OsSystem.run_program(&self.prepare_call(call)?, output)
     }
 
-    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
-        OsSystem.start(&self.prepare(call)?)
+    fn start_program(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
+        OsSystem.start_program(&self.prepare_call(call)?)
     }
 
     fn interruption(&self) -> io::Result<Interruption> {

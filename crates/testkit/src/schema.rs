@@ -64,13 +64,13 @@ impl JsonSchema {
     /// Reads a schema, which may refer to others in its directory.
     pub fn read(directory: &Path, name: &str, unnamed: Unnamed) -> JsonSchema {
         let files = SchemaFiles { directory: directory.to_owned(), unnamed };
-        JsonSchema::build(&files.read(name), name, files)
+        JsonSchema::build(&files.read_schema(name), name, files)
     }
 
     /// Parses a schema, which refers to no other.
     pub fn parse(text: &str, unnamed: Unnamed) -> JsonSchema {
         let mut schema = serde_json::from_str(text).expect("a schema is JSON");
-        prepare(&mut schema, unnamed);
+        prepare_schema(&mut schema, unnamed);
         JsonSchema::build(&schema, "", SchemaFiles { directory: PathBuf::from("."), unnamed })
     }
 
@@ -81,7 +81,7 @@ impl JsonSchema {
     }
 
     /// Returns all problems of a value, each with its place.
-    pub fn problems(&self, value: &Value) -> Vec<String> {
+    pub fn find_problems(&self, value: &Value) -> Vec<String> {
         let problems = self.0.iter_errors(value);
         problems.map(|problem| format!("{}: {problem}", problem.instance_path())).collect()
     }
@@ -94,14 +94,14 @@ struct SchemaFiles {
 }
 
 impl SchemaFiles {
-    fn read(&self, name: &str) -> Value {
+    fn read_schema(&self, name: &str) -> Value {
         let path = self.directory.join(name);
         #[expect(clippy::disallowed_methods, reason = "a test reads a real file")]
         let text = std::fs::read_to_string(&path)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let mut schema = serde_json::from_str(&text)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        prepare(&mut schema, self.unnamed);
+        prepare_schema(&mut schema, self.unnamed);
         schema
     }
 }
@@ -113,26 +113,26 @@ impl Retrieve for SchemaFiles {
     ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         let name =
             uri.as_str().strip_prefix(BASE).ok_or_else(|| format!("`{uri}` is elsewhere"))?;
-        Ok(self.read(name))
+        Ok(self.read_schema(name))
     }
 }
 
 /// Refuses unknown keywords, and forbids keys that no schema names, if that is wanted.
-fn prepare(schema: &mut Value, unnamed: Unnamed) {
+fn prepare_schema(schema: &mut Value, unnamed: Unnamed) {
     let Value::Object(schema) = schema else { return };
     for (keyword, value) in schema.iter_mut() {
         match keyword.as_str() {
-            one if ONE.contains(&one) => prepare(value, unnamed),
+            one if ONE.contains(&one) => prepare_schema(value, unnamed),
             list if LISTS.contains(&list) => {
                 let list = value.as_array_mut().expect("a list of schemas");
                 for schema in list {
-                    prepare(schema, unnamed);
+                    prepare_schema(schema, unnamed);
                 }
             }
             map if MAPS.contains(&map) => {
                 let map = value.as_object_mut().expect("schemas by key");
                 for schema in map.values_mut() {
-                    prepare(schema, unnamed);
+                    prepare_schema(schema, unnamed);
                 }
             }
             plain => assert!(PLAIN.contains(&plain), "the keyword `{plain}` is not checked"),
@@ -149,7 +149,7 @@ mod tests {
 
     fn problems(schema: &str, value: &str) -> Vec<String> {
         let value = serde_json::from_str(value).unwrap();
-        JsonSchema::parse(schema, Unnamed::Forbidden).problems(&value)
+        JsonSchema::parse(schema, Unnamed::Forbidden).find_problems(&value)
     }
 
     #[test]

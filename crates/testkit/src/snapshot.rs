@@ -10,7 +10,7 @@ pub type Snapshot = BTreeMap<String, (Option<Vec<u8>>, u32)>;
 
 /// Adds everything below a directory, each path after `below`. The record of an installation is added without its
 /// mark, which differs between copies of a project.
-pub fn collect(directory: &Path, below: &str, found: &mut Snapshot) {
+pub fn collect_snapshot(directory: &Path, below: &str, found: &mut Snapshot) {
     for entry in fs::read_dir(directory).expect("the directory can be listed") {
         let path = entry.expect("the directory can be listed").path();
         let name = path.file_name().and_then(|name| name.to_str()).expect("names are text");
@@ -19,7 +19,7 @@ pub fn collect(directory: &Path, below: &str, found: &mut Snapshot) {
         let mode = data.permissions().mode() & 0o777;
         if path.is_dir() {
             let name = format!("{name}/");
-            collect(&path, &name, found);
+            collect_snapshot(&path, &name, found);
             found.insert(name, (None, mode));
         } else {
             let mut content = fs::read(&path).expect("files can be read");
@@ -43,14 +43,14 @@ pub fn remove_mark(record: &mut Vec<u8>) {
 
 /// Returns the files, without directories.
 #[must_use]
-pub fn files(snapshot: &Snapshot) -> Snapshot {
+pub fn files_only(snapshot: &Snapshot) -> Snapshot {
     let files = snapshot.iter().filter(|(path, _)| !path.ends_with('/'));
     files.map(|(path, found)| (path.clone(), found.clone())).collect()
 }
 
 /// Describes the paths at which two snapshots differ.
 #[must_use]
-pub fn differences(left: &Snapshot, right: &Snapshot) -> Vec<String> {
+pub fn describe_differences(left: &Snapshot, right: &Snapshot) -> Vec<String> {
     let paths: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
     let differing = paths.into_iter().filter(|path| left.get(*path) != right.get(*path));
     let word = |snapshot: &Snapshot, path: &String| match snapshot.get(path) {
@@ -65,7 +65,7 @@ pub fn differences(left: &Snapshot, right: &Snapshot) -> Vec<String> {
 }
 
 /// Copies a directory with everything in it.
-pub fn copy(from: &Path, to: &Path) {
+pub fn copy_directory(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("directories can be made");
     let mode = fs::metadata(from).expect("the directory exists").permissions();
     fs::set_permissions(to, mode).expect("modes can be set");
@@ -73,7 +73,7 @@ pub fn copy(from: &Path, to: &Path) {
         let path = entry.expect("the directory can be listed").path();
         let target = to.join(path.file_name().expect("an entry has a name"));
         if path.is_dir() {
-            copy(&path, &target);
+            copy_directory(&path, &target);
         } else {
             fs::copy(&path, &target).expect("files can be copied");
         }
@@ -81,7 +81,7 @@ pub fn copy(from: &Path, to: &Path) {
 }
 
 /// Writes files below a directory; those that end in `.sh` are programs.
-pub fn write(base: &Path, files: &[(&str, &str)]) {
+pub fn write_files(base: &Path, files: &[(&str, &str)]) {
     for (name, text) in files {
         let path = base.join(name);
         let parent = path.parent().expect("a file lies in a directory");
@@ -95,7 +95,7 @@ pub fn write(base: &Path, files: &[(&str, &str)]) {
 
 /// Returns the text of a portable item's entrypoint.
 #[must_use]
-pub fn item(name: &str, body: &str) -> String {
+pub fn render_item(name: &str, body: &str) -> String {
     format!(
         "---\nschema: 1\nname: {name}\ndescription: Use when {name}\nlicense: MIT\n---\n\n{body}\n"
     )

@@ -15,12 +15,12 @@ impl Sandbox {
     #[must_use = "snapshot the output, or assert what it says"]
     pub fn run_at_terminal(&self, args: &[&str], typed: &str) -> Output {
         let (person, terminal) = pseudo_terminal();
-        let mut command = self.command("", args);
+        let mut command = self.prepare_command("", args);
         let child = command.stdin(Stdio::from(terminal)).spawn();
         // The terminal must stay open here until the run has ended, or the typed text would be lost.
         let mut person = std::fs::File::from(person);
         person.write_all(typed.as_bytes()).expect("a terminal takes what is typed");
-        self.wait(child.expect("the program can be started"), args)
+        self.wait_for_output(child.expect("the program can be started"), args)
     }
 
     /// Runs the program in the project with a pseudo terminal as its standard output, and returns its output.
@@ -37,7 +37,7 @@ impl Sandbox {
 
     /// Runs the program as [`Sandbox::run_watched`] does, started by another one with its options.
     pub fn run_watched_through(&self, other: &[&str], args: &[&str]) -> String {
-        let run = self.command("", args);
+        let run = self.prepare_command("", args);
         let command = match other {
             [] => run,
             [name, options @ ..] => {
@@ -54,7 +54,7 @@ impl Sandbox {
     }
 
     fn run_before_viewer(&self, args: &[&str], place: impl FnOnce(&mut Command, Stdio)) -> String {
-        self.show_command(self.command("", args), args, place)
+        self.show_command(self.prepare_command("", args), args, place)
     }
 
     fn show_command(
@@ -72,7 +72,7 @@ impl Sandbox {
         let mut seen = Vec::new();
         // Reading a terminal without writers is an error.
         let _ = std::fs::File::from(viewer).read_to_end(&mut seen);
-        let _ = self.wait(child, args);
+        let _ = self.wait_for_output(child, args);
         String::from_utf8_lossy(&seen).into_owned()
     }
 }

@@ -185,11 +185,11 @@ impl TestTool {
     /// # Errors
     ///
     /// Returns the reason why it cannot be used.
-    pub fn find(self) -> Result<(), String> {
+    pub fn check_available(self) -> Result<(), String> {
         static FOUND: LazyLock<Mutex<BTreeMap<TestTool, Result<(), String>>>> =
             LazyLock::new(Mutex::default);
         let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-        found.entry(self).or_insert_with(|| self.look()).clone()
+        found.entry(self).or_insert_with(|| self.check_again()).clone()
     }
 
     /// Looks for it again, whatever was found before.
@@ -197,7 +197,7 @@ impl TestTool {
     /// # Errors
     ///
     /// Returns the reason why it cannot be used.
-    pub fn look(self) -> Result<(), String> {
+    pub fn check_again(self) -> Result<(), String> {
         if env::var(WITHOUT).is_ok_and(|names| names.split(',').any(|name| name == self.name())) {
             return Err(format!("`{WITHOUT}` names it"));
         }
@@ -221,10 +221,10 @@ impl TestTool {
             TestTool::Venv => {
                 try_command(Command::new("python3").args(["-c", "import ensurepip, venv"]))
             }
-            TestTool::Markdownlint => markdownlint::executable().map(drop),
+            TestTool::Markdownlint => markdownlint::find_markdownlint().map(drop),
             TestTool::McpSdk => python_with_sdk().map(drop),
             TestTool::PreCommit => pre_commit().map(drop),
-            TestTool::Typos => typos().map(drop),
+            TestTool::Typos => install_typos().map(drop),
             program => find_program(program.name()).map(drop),
         }
     }
@@ -248,7 +248,8 @@ macro_rules! needs {
 ///
 /// Where `CI=true`: there, a skipped test is a failure.
 pub fn is_skipped(tools: &[TestTool], package: &str, place: &str) -> bool {
-    let missing = tools.iter().find_map(|tool| tool.find().err().map(|reason| (*tool, reason)));
+    let missing =
+        tools.iter().find_map(|tool| tool.check_available().err().map(|reason| (*tool, reason)));
     let Some((tool, reason)) = missing else { return false };
     let test = place.strip_suffix("::here").unwrap_or(place);
     let test = test.split_once("::").map_or(test, |(_, test)| test);
@@ -318,7 +319,7 @@ pub fn pre_commit() -> Result<PathBuf, String> {
 /// # Errors
 ///
 /// Returns what pip says.
-pub fn typos() -> Result<PathBuf, String> {
+pub fn install_typos() -> Result<PathBuf, String> {
     install_with_pip(&target_directory().join("typos"), &format!("typos=={TYPOS}"))?;
     Ok(target_directory().join("typos/bin/typos"))
 }

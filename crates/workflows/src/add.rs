@@ -7,13 +7,13 @@ use std::sync::Arc;
 use brief_clients::compile::ClientsInUse;
 use brief_dialects::portable::{ItemId, PortableItem, Registry, bundle};
 use brief_registry::install::{
-    AddError, Addition, ChooseError, Elsewhere, SourceItems, TypedSource, choose, look_into,
+    AddError, Addition, ChooseError, Elsewhere, SourceItems, TypedSource, choose_items, look_into,
 };
 use brief_registry::lock::Lock;
 use brief_registry::manifest::{ManifestEdit, ManifestPlace, WantedItems};
 use brief_registry::{Event, Network, SourceAddress};
 use brief_syntax::Source;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use brief_system::System;
 
 use crate::installation::{Installation, Remark, describe_clients};
@@ -35,14 +35,14 @@ pub struct LocatedSource {
 
 impl LocatedSource {
     /// Finds the entry of a typed source, at its newest version.
-    pub fn find(
+    pub fn locate_typed(
         system: &dyn System,
         installation: &Installation,
         typed: TypedSource<'_>,
     ) -> Result<LocatedSource, RequestRefusal> {
         let manifest = installation.manifest.clone().unwrap_or_default();
         let addition = typed
-            .entry(system, &installation.project, &manifest)
+            .resolve_entry(system, &installation.project, &manifest)
             .map_err(|error| not_added(&error))?;
         Ok(LocatedSource { addition, locked: None })
     }
@@ -50,12 +50,12 @@ impl LocatedSource {
     /// Stays at the version that a lock has for the entry.
     #[must_use]
     pub fn locked_by(self, lock: &Lock) -> LocatedSource {
-        let locked = self.addition.locked(lock).map(str::to_owned);
+        let locked = self.addition.locked_commit(lock).map(str::to_owned);
         LocatedSource { locked, ..self }
     }
 
     /// Reads the items of the source. `base` is the base of relative paths.
-    pub fn look(
+    pub fn read_items(
         &self,
         system: &dyn System,
         installation: &Installation,
@@ -102,7 +102,7 @@ pub struct PreparedAddition {
 }
 
 /// Chooses items and clients. The remarks are to be told in any case.
-pub fn prepare(
+pub fn prepare_addition(
     system: &dyn System,
     installation: &mut Installation,
     located: &LocatedSource,
@@ -115,16 +115,18 @@ pub fn prepare(
     remarks.extend(found.notes.iter().cloned().map(Remark::Warning));
     let new_clients =
         installation.take_clients(system, &found.described, asked.clients, remarks)?;
-    let mut clients = installation.wanted(&[])?;
+    let mut clients = installation.wanted_clients(&[])?;
     let own_clients = match asked.clients {
         [] => None,
-        named => {
-            Some(installation.wanted(named).map_err(|error| with_described(error.into(), found))?)
-        }
+        named => Some(
+            installation
+                .wanted_clients(named)
+                .map_err(|error| with_described(error.into(), found))?,
+        ),
     };
-    let chosen = choose(&found.registry, asked.items, asked.kind);
+    let chosen = choose_items(&found.registry, asked.items, asked.kind);
     if chosen.as_ref().is_err_and(ChooseError::is_of_source) {
-        let problems = found.errors(&addition.name);
+        let problems = found.item_errors(&addition.name);
         remarks.push(Remark::Problems { found: problems, base: asked.base.to_owned() });
     }
     let lies_elsewhere = || find_elsewhere(source, &found.elsewhere, asked.items);
@@ -141,7 +143,7 @@ pub fn prepare(
     remarks.extend(found.not_installed(&wanted).into_iter().map(Remark::Warning));
     if let Some(bundle) = empty_bundle(&found.registry, &wanted) {
         let message = format!("the bundle `{bundle}` has no items, so there is nothing to add");
-        return Err(RequestRefusal::refused(message)
+        return Err(RequestRefusal::refuse_request(message)
             .with_hint("its author lists them below `items`; `brief lint` there reports it"));
     }
     let is_new = installation.manifest.as_ref().is_none_or(|known| known.sources.is_empty())
@@ -159,7 +161,7 @@ pub fn prepare(
     check_audience(&found.registry, &wanted, getting, remarks)?;
     let found_clients = found_clients
         .map(|ClientsInUse { clients, signs }| ManifestEdit::FoundClients { clients, signs });
-    let want = addition.edit(wanted, own_clients);
+    let want = addition.build_edit(wanted, own_clients);
     let edits = found_clients.into_iter().chain([want]).collect();
     Ok(PreparedAddition { edits, clients, new_clients })
 }
@@ -175,15 +177,15 @@ pub fn prepare_whole(
     declared: &[ManifestEdit],
 ) -> Result<PreparedAddition, RequestRefusal> {
     let addition = &located.addition;
-    let wanted =
-        choose(&found.registry, &[], None).map_err(|error| not_chosen(addition, None, &error))?;
+    let wanted = choose_items(&found.registry, &[], None)
+        .map_err(|error| not_chosen(addition, None, &error))?;
     let is_open = installation.clients.settings().clients.is_none() && !used.is_empty();
-    let clients = if is_open { used.to_vec() } else { installation.wanted(&[])? };
+    let clients = if is_open { used.to_vec() } else { installation.wanted_clients(&[])? };
     let named = is_open.then(|| ManifestEdit::FoundClients {
         clients: clients.clone(),
         signs: vec!["the imported files".to_owned()],
     });
-    let wanted = addition.edit(wanted, None);
+    let wanted = addition.build_edit(wanted, None);
     let excluded = exclude
         .iter()
         .map(|item| ManifestEdit::Exclude { source: addition.name.clone(), item: item.clone() });
@@ -198,7 +200,7 @@ fn empty_bundle<'w>(registry: &Registry, wanted: &'w WantedItems) -> Option<&'w 
         return None;
     }
     let is_empty = |name: &&String| {
-        bundle::resolve(registry, name).is_ok_and(|closure| closure.items.is_empty())
+        bundle::resolve_bundle(registry, name).is_ok_and(|closure| closure.items.is_empty())
     };
     let first = wanted.bundles.first()?;
     wanted.bundles.iter().all(|name| is_empty(&name)).then_some(first)
@@ -217,7 +219,7 @@ fn check_audience(
     if for_some.is_empty() {
         let clients = clients.join(", ");
         let message = format!("none of these items is for a client here ({clients})");
-        return Err(RequestRefusal::refused(message).with_hint(
+        return Err(RequestRefusal::refuse_request(message).with_hint(
             "their `audience` names other clients; `--client CLIENT` adds them for one",
         ));
     }
@@ -236,7 +238,7 @@ fn by_audience<'r>(
 ) -> Option<(Vec<&'r PortableItem>, Vec<&'r PortableItem>)> {
     let mut items = wanted.items.clone();
     for name in &wanted.bundles {
-        items.extend(bundle::resolve(registry, name).ok()?.items);
+        items.extend(bundle::resolve_bundle(registry, name).ok()?.items);
     }
     let is_wanted = |item: &&PortableItem| wanted.all || items.contains(item.id());
     let wanted = registry.items.iter().filter(is_wanted);
@@ -270,12 +272,14 @@ fn with_described(error: RequestRefusal, found: &SourceItems) -> RequestRefusal 
 fn not_added(error: &AddError) -> RequestRefusal {
     let message = error.to_string();
     match error {
-        AddError::Name(_) => RequestRefusal::usage(format!("`--name`: {message}")),
-        AddError::Known(_) => RequestRefusal::refused(message).with_hint("leave `--name` away"),
-        AddError::NameTaken(_) => {
-            RequestRefusal::refused(message).with_hint("choose another `--name`")
+        AddError::Name(_) => RequestRefusal::refuse_usage(format!("`--name`: {message}")),
+        AddError::Known(_) => {
+            RequestRefusal::refuse_request(message).with_hint("leave `--name` away")
         }
-        _ => RequestRefusal::usage(message),
+        AddError::NameTaken(_) => {
+            RequestRefusal::refuse_request(message).with_hint("choose another `--name`")
+        }
+        _ => RequestRefusal::refuse_usage(message),
     }
 }
 
@@ -283,7 +287,10 @@ fn not_chosen(addition: &Addition, locked: Option<&str>, error: &ChooseError) ->
     let at = locked.map_or(String::new(), |commit| {
         format!(" at {}", short_id(commit.strip_prefix("sha256:").unwrap_or(commit)))
     });
-    let refused = RequestRefusal::refused(format!("`{}`{at}: {error}", addition.source.typed()));
+    let refused = RequestRefusal::refuse_request(format!(
+        "`{}`{at}: {error}",
+        addition.source.shortest_spelling()
+    ));
     match error {
         ChooseError::Missing { near, .. } if !near.is_empty() => {
             let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
@@ -301,7 +308,7 @@ fn not_chosen(addition: &Addition, locked: Option<&str>, error: &ChooseError) ->
             ))
         }
         ChooseError::Missing { .. } => {
-            let typed = addition.source.typed();
+            let typed = addition.source.shortest_spelling();
             refused.with_hint(format!("`brief list {typed}` shows what there is"))
         }
         ChooseError::Empty => refused.with_hint(ITEMS),
@@ -335,8 +342,9 @@ pub fn find_elsewhere(
         more => format!(", and more in {more}"),
     };
     let names = names.iter().map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
-    let (directory, typed) = (&found.directory, source.below(&found.directory).typed());
-    let count = counted(found.skills.len(), "skill");
+    let (directory, typed) =
+        (&found.directory, source.join_directory(&found.directory).shortest_spelling());
+    let count = format_count(found.skills.len(), "skill");
     let typed = std::iter::once(typed).chain(names).collect::<Vec<_>>().join(" ");
     let is = if found.skills.len() == 1 { "is" } else { "are" };
     Some(format!(

@@ -10,7 +10,7 @@ use brief_clients::profile::{ProfileScope, Section};
 use brief_engine::{Root, System};
 use brief_profiles::{COMPILED, OwnClients};
 use brief_registry::elsewhere;
-use brief_registry::install::refusals;
+use brief_registry::install::collect_refusals;
 use brief_registry::manifest::Manifest;
 use brief_syntax::{Diagnostic, Source};
 
@@ -19,25 +19,30 @@ use brief_syntax::{Diagnostic, Source};
 pub struct ProjectConfiguration;
 
 impl ConfigurationCheck for ProjectConfiguration {
-    fn check(
+    fn check_configuration_file(
         &self,
         system: &dyn System,
         root: &Root,
         configuration: &Arc<Source>,
     ) -> Vec<Diagnostic> {
-        let mut found = Manifest::read(configuration).err().unwrap_or_default();
+        let mut found = Manifest::parse(configuration).err().unwrap_or_default();
         // The other keys of a client's file are checked with what clients read.
-        let own = OwnClients::below(system, root.path());
+        let own = OwnClients::read_project(system, root.path());
         let own = OwnClients { diagnostics: Vec::new(), ..own };
         for section in [Section::Install, Section::Build] {
-            let clients = Clients::read(Some(configuration), &own, section, ProfileScope::Project);
+            let clients = Clients::from_configuration(
+                Some(configuration),
+                &own,
+                section,
+                ProfileScope::Project,
+            );
             found.extend(clients.err().unwrap_or_default());
         }
         found
     }
 
-    fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
-        elsewhere::settle(system, root, diagnostics);
+    fn remove_resolved(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
+        elsewhere::remove_resolved_findings(system, root, diagnostics);
     }
 }
 
@@ -47,20 +52,20 @@ impl ConfigurationCheck for ProjectConfiguration {
 pub struct ProjectAndSource;
 
 impl ConfigurationCheck for ProjectAndSource {
-    fn check(
+    fn check_configuration_file(
         &self,
         system: &dyn System,
         root: &Root,
         configuration: &Arc<Source>,
     ) -> Vec<Diagnostic> {
-        ProjectConfiguration.check(system, root, configuration)
+        ProjectConfiguration.check_configuration_file(system, root, configuration)
     }
 
     fn check_source(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
-        refusals(system, root, &COMPILED)
+        collect_refusals(system, root, &COMPILED)
     }
 
-    fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
-        ProjectConfiguration.settle(system, root, diagnostics);
+    fn remove_resolved(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
+        ProjectConfiguration.remove_resolved(system, root, diagnostics);
     }
 }

@@ -8,7 +8,7 @@ use brief_clients::client_file::ClientFile;
 use brief_clients::hook::installed::{
     HookScope, InstalledHook, find_approval, find_installed_hooks, is_program_on_path,
 };
-use brief_clients::mcp::{self, Server, Transport, find, server_files};
+use brief_clients::mcp::{self, Server, Transport, parse_servers, server_files};
 use brief_clients::profile::ProfileScope;
 use brief_engine::sees::{Delivery, HookState, MissingCause, MissingHook, Viewer};
 use brief_engine::{Moment, System};
@@ -22,7 +22,7 @@ pub fn find_viewers<S: AsRef<str>>(
     moment: &Moment,
     clients: &[S],
 ) -> Vec<Viewer> {
-    let known = OwnClients::below(system, root).known();
+    let known = OwnClients::read_project(system, root).known_clients();
     let viewer = |client: &S| {
         let client = client.as_ref();
         Viewer::new(moment, client, find_delivery(system, root, moment, &known, client))
@@ -38,9 +38,9 @@ fn find_delivery(
     known: &KnownClients,
     name: &str,
 ) -> Delivery {
-    let Some(client) = known.find(name) else {
+    let Some(client) = known.find_client(name) else {
         let reason = format!("`{name}` is not a known client");
-        return Delivery::missing(MissingCause::NotSupported, reason, None);
+        return Delivery::with_missing_hook(MissingCause::NotSupported, reason, None);
     };
     let home = resolved_home(system);
     let hook =
@@ -50,7 +50,7 @@ fn find_delivery(
         HookState::Works { .. } => (None, None),
         HookState::Missing(_) => {
             let server = find_server(system, client, root, home.as_deref());
-            let can_install = server.is_none() && mcp::profile(&client.id).is_some();
+            let can_install = server.is_none() && mcp::find_server_profile(&client.id).is_some();
             (server, can_install.then(|| format!("brief mcp install {}", client.id)))
         }
     };
@@ -64,21 +64,21 @@ fn find_hook(
     home: Option<&Path>,
 ) -> HookState {
     let Some(hook) = &client.hook else {
-        return missing(
+        return missing_hook(
             MissingCause::NotSupported,
             format!("{} has no hook that carries guidance", client.name),
             None,
         );
     };
     let Some(install) = &hook.install else {
-        return missing(
+        return missing_hook(
             MissingCause::NotSupported,
             format!("`brief` cannot install a hook for {}", client.name),
             None,
         );
     };
     let mut installed = find_installed_hooks(system, client, root, home);
-    for other in install.also_runs.iter().filter_map(|other| known.find(other)) {
+    for other in install.also_runs.iter().filter_map(|other| known.find_client(other)) {
         // Of a project, and with the approval of the client that runs them.
         let mut others = find_installed_hooks(system, other, root, None);
         for hook in &mut others {
@@ -94,18 +94,18 @@ fn find_hook(
     let is_elsewhere = install.top_only && started.is_some_and(|started| started != root);
     let is_seen =
         |hook: &&InstalledHook| !(is_elsewhere && matches!(hook.scope, HookScope::Project));
-    if let Some(works) = installed.iter().find(|hook| is_seen(hook) && hook.runs()) {
+    if let Some(works) = installed.iter().find(|hook| is_seen(hook) && hook.is_active()) {
         return HookState::Works { file: works.shown_file() };
     }
-    if let Some(hook) = installed.iter().find(|hook| !is_seen(hook) && hook.runs()) {
-        return missing(
+    if let Some(hook) = installed.iter().find(|hook| !is_seen(hook) && hook.is_active()) {
+        return missing_hook(
             MissingCause::NoHook,
             format!("{} reads {} only when it is started beside it", client.name, hook.file),
             Some(format!("run `brief hook install {} --global`", client.id)),
         );
     }
     let Some(broken) = installed.first() else {
-        return missing(
+        return missing_hook(
             MissingCause::NoHook,
             format!("no hook is installed for {}", client.name),
             Some(format!("run `brief hook install {}`", client.id)),
@@ -119,24 +119,24 @@ fn broken_hook(client: &Client, install: &HookInstall, hook: &InstalledHook) -> 
     let file = hook.shown_file();
     if let Some(switch) = &hook.switched_off {
         let place = shown_file(switch.scope, &switch.file);
-        return missing(
+        return missing_hook(
             MissingCause::SwitchedOff,
             format!("`{}` in {place} switches the hooks of {} off", switch.key, client.name),
             Some(format!("remove `{}` from {place}", switch.key)),
         );
     }
     if let Some(program) = hook.missing_program() {
-        return missing(
+        return missing_hook(
             MissingCause::ProgramNotFound,
             format!("the hook in {file} runs `{program}`, which is not found"),
             Some(format!("put `{program}` on PATH, or name another program with `--command`")),
         );
     }
     let then = install.then.as_ref().map(ToString::to_string);
-    missing(MissingCause::NotApproved, format!("the hook in {file} is not approved"), then)
+    missing_hook(MissingCause::NotApproved, format!("the hook in {file} is not approved"), then)
 }
 
-fn missing(cause: MissingCause, reason: String, fix: Option<String>) -> HookState {
+fn missing_hook(cause: MissingCause, reason: String, fix: Option<String>) -> HookState {
     HookState::Missing(MissingHook { cause, reason, fix })
 }
 
@@ -152,9 +152,9 @@ fn find_server(
         for file in server_files(scope).filter(|file| file.owner == &*client.id) {
             let Ok(on_disk) = ClientFile::open(system, base, file.path) else { continue };
             let Some(text) = on_disk.text() else { continue };
-            let found = find(&file, text, root).unwrap_or_default();
+            let found = parse_servers(&file, text, root).unwrap_or_default();
             if found.iter().any(|found| is_ours(system, &found.server, root)) {
-                return Some(file.shown());
+                return Some(file.display_path());
             }
         }
     }

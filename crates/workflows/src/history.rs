@@ -9,7 +9,7 @@ use brief_checks::references::{ProjectHistory, Removal, RemovedLine};
 use brief_engine::System;
 use brief_registry::history::{FileCommit, HistoryError, RemovingCommit, Repository};
 use brief_syntax::Source;
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 
 /// The commits of a project's repository.
 pub struct GitHistory {
@@ -25,29 +25,29 @@ pub struct GitHistory {
 
 impl GitHistory {
     /// Finds the repository of a project. With `since`, only newer commits count.
-    pub fn find(
+    pub fn open_project(
         system: Arc<dyn System>,
         root: &Path,
         since: Option<&str>,
     ) -> Result<GitHistory, HistoryError> {
-        let repository = Repository::find(system, root)?;
+        let repository = Repository::find_enclosing(system, root)?;
         let top = repository.top().unwrap_or(root);
-        let below = root.strip_prefix(top).map(slashed).unwrap_or_default();
+        let below = root.strip_prefix(top).map(to_slashed).unwrap_or_default();
         let prefix = if below.is_empty() { below } else { format!("{below}/") };
-        let head = repository.commit("HEAD")?;
-        let since = since.map(|since| repository.commit(since)).transpose()?;
+        let head = repository.resolve_commit("HEAD")?;
+        let since = since.map(|since| repository.resolve_commit(since)).transpose()?;
         let base = since.as_ref().map(|since| repository.merge_base(since, &head)).transpose()?;
         let (since, base) = (since.map(|commit| commit.id), base.map(|commit| commit.id));
         Ok(GitHistory { repository, prefix, since, base, compared: RefCell::default() })
     }
 
-    /// Returns whether a text of the project is new or differs since the commit that [`GitHistory::find`] was given: by
+    /// Returns whether a text of the project is new or differs since the commit that [`GitHistory::open_project`] was given: by
     /// commits that only `HEAD` has, or in the working tree.
     pub fn has_changed(&self, root: &Path, source: &Source) -> bool {
         let Some(base) = &self.base else { return true };
         let Ok(below) = source.path().strip_prefix(root) else { return true };
         *self.compared.borrow_mut().entry(below.to_owned()).or_insert_with(|| {
-            let file = format!("{}{}", self.prefix, slashed(below));
+            let file = format!("{}{}", self.prefix, to_slashed(below));
             let before = self.repository.file_at(base, &file).ok().flatten();
             // git ends what it prints with a line break of its own.
             let same =
@@ -61,7 +61,7 @@ impl GitHistory {
         self.repository.commits_of(&format!("{}{file}", self.prefix), most)
     }
 
-    fn removal(&self, commit: RemovingCommit) -> Removal {
+    fn to_removal(&self, commit: RemovingCommit) -> Removal {
         let RemovingCommit { id, date, subject, renamed } = commit;
         let renamed = renamed.and_then(|path| Some(path.strip_prefix(&self.prefix)?.to_owned()));
         Removal { commit: id, date, subject, renamed }
@@ -76,7 +76,7 @@ impl ProjectHistory for GitHistory {
         let found =
             self.repository.removed_paths(&asked, self.since.as_deref()).unwrap_or_default();
         let own = found.into_iter().filter_map(|(path, commit)| {
-            Some((path.strip_prefix(&self.prefix)?.to_owned(), self.removal(commit)))
+            Some((path.strip_prefix(&self.prefix)?.to_owned(), self.to_removal(commit)))
         });
         own.collect()
     }
@@ -84,7 +84,7 @@ impl ProjectHistory for GitHistory {
     fn removed_lines(&self, file: &str) -> Vec<RemovedLine> {
         let file = format!("{}{file}", self.prefix);
         let found = self.repository.removed_lines(&file, self.since.as_deref()).unwrap_or_default();
-        let line = |(commit, line)| RemovedLine { removal: self.removal(commit), line };
+        let line = |(commit, line)| RemovedLine { removal: self.to_removal(commit), line };
         found.into_iter().map(line).collect()
     }
 
@@ -108,21 +108,22 @@ pub struct LazyHistory {
 
 impl LazyHistory {
     /// Makes the history of the project at `root`, which may have none.
-    pub fn whole(system: Arc<dyn System>, root: &Path) -> LazyHistory {
+    pub fn with_all_commits(system: Arc<dyn System>, root: &Path) -> LazyHistory {
         LazyHistory { system, root: root.to_owned(), is_recent: false, opened: OnceCell::new() }
     }
 
     /// Makes the newest part of the history: what the last thousand commits have done.
-    pub fn recent(system: Arc<dyn System>, root: &Path) -> LazyHistory {
-        LazyHistory { is_recent: true, ..LazyHistory::whole(system, root) }
+    pub fn with_recent_commits(system: Arc<dyn System>, root: &Path) -> LazyHistory {
+        LazyHistory { is_recent: true, ..LazyHistory::with_all_commits(system, root) }
     }
 
-    fn open(&self) -> Option<&GitHistory> {
+    fn open_history(&self) -> Option<&GitHistory> {
         let open = || {
-            let mut history = GitHistory::find(Arc::clone(&self.system), &self.root, None).ok()?;
+            let mut history =
+                GitHistory::open_project(Arc::clone(&self.system), &self.root, None).ok()?;
             if self.is_recent {
                 // A shorter history has no such commit, and is whole.
-                let before = history.repository.commit(&format!("HEAD~{RECENT}")).ok();
+                let before = history.repository.resolve_commit(&format!("HEAD~{RECENT}")).ok();
                 history.since = before.map(|commit| commit.id);
             }
             Some(history)
@@ -133,14 +134,14 @@ impl LazyHistory {
 
 impl ProjectHistory for LazyHistory {
     fn removed_paths(&self, paths: &[String]) -> BTreeMap<String, Removal> {
-        self.open().map(|history| history.removed_paths(paths)).unwrap_or_default()
+        self.open_history().map(|history| history.removed_paths(paths)).unwrap_or_default()
     }
 
     fn removed_lines(&self, file: &str) -> Vec<RemovedLine> {
-        self.open().map(|history| history.removed_lines(file)).unwrap_or_default()
+        self.open_history().map(|history| history.removed_lines(file)).unwrap_or_default()
     }
 
     fn file_before(&self, commit: &str, file: &str) -> Option<String> {
-        self.open()?.file_before(commit, file)
+        self.open_history()?.file_before(commit, file)
     }
 }

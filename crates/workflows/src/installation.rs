@@ -75,13 +75,13 @@ impl Installation {
         mode: InstallMode,
     ) -> Result<Installation, UnopenedInstallation> {
         let finished = match mode {
-            InstallMode::Write => install::finish(system, &project),
+            InstallMode::Write => install::finish_killed_run(system, &project),
             InstallMode::Check | InstallMode::Diff => Ok(Finished::default()),
         }?;
         let source = project.read_manifest(system)?;
-        let own = OwnClients::below(system, &project.outputs);
-        let clients = Clients::read(source.as_ref(), &own, Section::Install, scope);
-        let manifest = source.as_ref().map(Manifest::read).transpose();
+        let own = OwnClients::read_project(system, &project.outputs);
+        let clients = Clients::from_configuration(source.as_ref(), &own, Section::Install, scope);
+        let manifest = source.as_ref().map(Manifest::parse).transpose();
         match (clients, manifest) {
             (Ok(clients), Ok(manifest)) => {
                 let mut found = Installation { project, clients, manifest, finished };
@@ -99,7 +99,7 @@ impl Installation {
     }
 
     /// Takes servers over that edits of the manifest declare.
-    pub fn declare(
+    pub fn declare_servers(
         &mut self,
         system: &dyn System,
         edits: &[ManifestEdit],
@@ -107,16 +107,19 @@ impl Installation {
         if edits.is_empty() {
             return Ok(());
         }
-        let path = self.project.manifest();
+        let path = self.project.manifest_path();
         let source = self.project.read_manifest(system)?;
         let text = source.as_ref().map_or("", |source| source.text());
-        let edited = ManifestEdit::apply(text, edits)
-            .map_err(|error| RequestRefusal::refused(format!("`{}`: {error}", path.display())))?;
+        let edited = ManifestEdit::apply_edits(text, edits).map_err(|error| {
+            RequestRefusal::refuse_request(format!("`{}`: {error}", path.display()))
+        })?;
         let source = Arc::new(Source::new(path, edited));
-        let own = OwnClients::below(system, &self.project.outputs);
+        let own = OwnClients::read_project(system, &self.project.outputs);
         let scope = self.clients.scope();
         // Both were read before, and only servers that were read are new.
-        if let Ok(clients) = Clients::read(Some(&source), &own, Section::Install, scope) {
+        if let Ok(clients) =
+            Clients::from_configuration(Some(&source), &own, Section::Install, scope)
+        {
             self.clients = clients;
             self.keep_layout(system);
         }
@@ -126,7 +129,7 @@ impl Installation {
     /// Keeps the layout of the files that are there.
     fn keep_layout(&mut self, system: &dyn System) {
         // The command that needs the lock reports an unreadable one.
-        if let Ok(Some(lock)) = self.lock(system) {
+        if let Ok(Some(lock)) = self.read_lock(system) {
             let items = lock.items.iter().map(|(id, item)| (id, &*item.clients, &item.files));
             let layout = self.clients.layout_of(items);
             self.clients = self.clients.clone().with_layout_of(layout);
@@ -162,7 +165,7 @@ impl Installation {
             show(unread, remarks);
             let message =
                 "the source describes a client in a file that cannot be read; nothing was changed";
-            return Err(RequestRefusal::refused(message));
+            return Err(RequestRefusal::refuse_request(message));
         }
         let taken: Vec<Arc<Source>> = described.sources.iter().filter(is_new).cloned().collect();
         if taken.is_empty() || self.clients.scope() == ProfileScope::Home {
@@ -173,7 +176,7 @@ impl Installation {
             if !problems.is_empty() {
                 show(problems, remarks);
                 let message = "the source describes a client that writes files of others";
-                return Err(RequestRefusal::refused(message));
+                return Err(RequestRefusal::refuse_request(message));
             }
             let name = source.path().file_stem().unwrap_or_default().to_string_lossy();
             for line in lines {
@@ -181,34 +184,35 @@ impl Installation {
                 remarks.push(Remark::Warning(message));
             }
         }
-        let own = OwnClients::below(system, &self.project.outputs);
+        let own = OwnClients::read_project(system, &self.project.outputs);
         // `lint` reports the problems of the project's other clients.
         let mut own = OwnClients { diagnostics: Vec::new(), ..own };
         for source in &taken {
-            own.add(Arc::clone(source));
+            own.add_source(Arc::clone(source));
         }
         let scope = self.clients.scope();
         let manifest = self.project.read_manifest(system)?;
-        let problems = match Clients::read(manifest.as_ref(), &own, Section::Install, scope) {
-            Ok(clients) if own.diagnostics.is_empty() => {
-                self.clients = clients;
-                self.keep_layout(system);
-                return Ok(taken);
-            }
-            Ok(_) => own.diagnostics,
-            Err(problems) => problems,
-        };
+        let problems =
+            match Clients::from_configuration(manifest.as_ref(), &own, Section::Install, scope) {
+                Ok(clients) if own.diagnostics.is_empty() => {
+                    self.clients = clients;
+                    self.keep_layout(system);
+                    return Ok(taken);
+                }
+                Ok(_) => own.diagnostics,
+                Err(problems) => problems,
+            };
         show(problems, remarks);
-        Err(RequestRefusal::refused("the source describes a client that cannot be used"))
+        Err(RequestRefusal::refuse_request("the source describes a client that cannot be used"))
     }
 
     /// Returns the clients of the items.
-    pub fn wanted(&self, named: &[String]) -> Result<Vec<String>, UnknownClient> {
-        self.clients.wanted(named)
+    pub fn wanted_clients(&self, named: &[String]) -> Result<Vec<String>, UnknownClient> {
+        self.clients.resolve_clients(named)
     }
 
     /// Reads the lock; `None` when there is none.
-    pub fn lock(&self, system: &dyn System) -> Result<Option<Lock>, InstallError> {
+    pub fn read_lock(&self, system: &dyn System) -> Result<Option<Lock>, InstallError> {
         self.project.read_lock(system)
     }
 }

@@ -5,7 +5,7 @@
 
 use brief_engine::ProjectFiles;
 use brief_engine::survey::SurveyedItem;
-use brief_syntax::text::{grouped, visible_line};
+use brief_syntax::text::{group_digits, visible_line};
 use maud::{Markup, PreEscaped, Render, html};
 
 /// The limit for the areas of a treemap; the rest becomes one.
@@ -50,7 +50,7 @@ pub struct DirectoryPart {
 
 impl DirectoryPart {
     /// Returns the tokens that a file gets on the average.
-    pub fn mean(&self) -> usize {
+    pub fn mean_tokens(&self) -> usize {
         self.sum / self.files.max(1)
     }
 
@@ -60,7 +60,11 @@ impl DirectoryPart {
     }
 
     /// Returns the parts of a directory, those with the largest sums first. `costs` are the tokens of each file.
-    pub fn of(files: &ProjectFiles, costs: &[usize], directory: &str) -> Vec<DirectoryPart> {
+    pub fn collect_parts(
+        files: &ProjectFiles,
+        costs: &[usize],
+        directory: &str,
+    ) -> Vec<DirectoryPart> {
         let places = files.places_below(directory);
         let skipped = if directory.is_empty() { 0 } else { directory.len() + 1 };
         let mut parts: Vec<DirectoryPart> = Vec::new();
@@ -103,7 +107,7 @@ struct Area {
 
 /// Divides a plane by weights, largest first, so that the parts are as square as they can be (Bruls, Huizing, van Wijk:
 /// Squarified Treemaps). `aspect` is the width of the plane divided by its height.
-fn divided(weights: &[f64], aspect: f64) -> Vec<Area> {
+fn divide_plane(weights: &[f64], aspect: f64) -> Vec<Area> {
     let total: f64 = weights.iter().sum();
     if total <= 0.0 {
         return Vec::new();
@@ -165,17 +169,20 @@ impl Render for Percent {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a picture shows three digits at most")]
-fn amount(number: usize) -> f64 {
+fn to_float(number: usize) -> f64 {
     number as f64
 }
 
-fn shade(value: usize, most: usize) -> usize {
+fn shade_index(value: usize, most: usize) -> usize {
     if most == 0 { 0 } else { (value * (SHADES - 1)).div_ceil(most).min(SHADES - 1) }
 }
 
 /// Draws the parts of a directory: an area is as large as the tokens of all its files, and as dark as the tokens that a
 /// file gets. `link` returns the address of a part.
-pub fn treemap(parts: &[DirectoryPart], link: &dyn Fn(&DirectoryPart) -> Option<String>) -> Markup {
+pub fn render_treemap(
+    parts: &[DirectoryPart],
+    link: &dyn Fn(&DirectoryPart) -> Option<String>,
+) -> Markup {
     let (shown, others) = parts.split_at(parts.len().min(MOST_AREAS));
     let mut shown: Vec<DirectoryPart> = shown.iter().filter(|part| part.sum > 0).cloned().collect();
     let (files, sum) = others.iter().fold((0, 0), |(f, s), part| (f + part.files, s + part.sum));
@@ -186,21 +193,21 @@ pub fn treemap(parts: &[DirectoryPart], link: &dyn Fn(&DirectoryPart) -> Option<
         shown.push(DirectoryPart { path: None, name, files, sum, least, most });
         shown.sort_by(|left, right| right.sum.cmp(&left.sum).then(left.name.cmp(&right.name)));
     }
-    let weights: Vec<f64> = shown.iter().map(|part| amount(part.sum)).collect();
-    let areas = divided(&weights, WIDTH / HEIGHT);
-    let most = shown.iter().map(DirectoryPart::mean).max().unwrap_or_default();
+    let weights: Vec<f64> = shown.iter().map(|part| to_float(part.sum)).collect();
+    let areas = divide_plane(&weights, WIDTH / HEIGHT);
+    let most = shown.iter().map(DirectoryPart::mean_tokens).max().unwrap_or_default();
     html! {
         @for (part, area) in shown.iter().zip(&areas) {
             @let tile = html! {
                 svg x=(Percent(area.x)) y=(Percent(area.y)) width=(Percent(area.width)) height=(Percent(area.height)) {
-                    title { (about(part)) }
-                    rect class={ "edge shade-" (shade(part.mean(), most)) } width="100%" height="100%" {}
+                    title { (describe_part(part)) }
+                    rect class={ "edge shade-" (shade_index(part.mean_tokens(), most)) } width="100%" height="100%" {}
                     text x="8" y="20" { (visible_line(&part.name)) @if part.path.is_some() { "/" } }
-                    text x="8" y="38" { (grouped(part.mean() as u64)) " tokens" }
+                    text x="8" y="38" { (group_digits(part.mean_tokens() as u64)) " tokens" }
                 }
             };
             @match link(part) {
-                Some(address) => a href=(address) aria-label=(about(part)) { (tile) },
+                Some(address) => a href=(address) aria-label=(describe_part(part)) { (tile) },
                 None => (tile),
             }
         }
@@ -208,9 +215,9 @@ pub fn treemap(parts: &[DirectoryPart], link: &dyn Fn(&DirectoryPart) -> Option<
 }
 
 /// Describes a part; the description begins with the words of the picture.
-fn about(part: &DirectoryPart) -> String {
-    let [mean, least, most, files] =
-        [part.mean(), part.least, part.most, part.files].map(|number| grouped(number as u64));
+fn describe_part(part: &DirectoryPart) -> String {
+    let [mean, least, most, files] = [part.mean_tokens(), part.least, part.most, part.files]
+        .map(|number| group_digits(number as u64));
     let slash = if part.path.is_some() { "/" } else { "" };
     let plural = if part.files == 1 { "" } else { "s" };
     let name = visible_line(&part.name);
@@ -218,8 +225,8 @@ fn about(part: &DirectoryPart) -> String {
 }
 
 /// Draws one bar for the share of `value` in `most`.
-pub fn bar(value: usize, most: usize) -> Markup {
-    let share = if most == 0 { 0.0 } else { amount(value.min(most)) / amount(most) };
+pub fn render_bar(value: usize, most: usize) -> Markup {
+    let share = if most == 0 { 0.0 } else { to_float(value.min(most)) / to_float(most) };
     // A cost above zero is visible.
     let share = if value > 0 { share.max(0.01) } else { share };
     html! {
@@ -229,7 +236,7 @@ pub fn bar(value: usize, most: usize) -> Markup {
     }
 }
 
-fn document(height: f64, title: &str, drawing: &Markup) -> String {
+fn render_document(height: f64, title: &str, drawing: &Markup) -> String {
     let drawn = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(height) role="img" aria-label=(title) {
             style { (PreEscaped(STYLE)) }
@@ -243,7 +250,7 @@ fn document(height: f64, title: &str, drawing: &Markup) -> String {
 /// Returns a treemap of a directory as a file.
 pub fn treemap_file(parts: &[DirectoryPart]) -> String {
     let title = "Tokens that files of each directory get";
-    document(HEIGHT, title, &treemap(parts, &|_| None))
+    render_document(HEIGHT, title, &render_treemap(parts, &|_| None))
 }
 
 /// Returns the most expensive items as bars in a file. `items` are sorted.
@@ -256,18 +263,22 @@ pub fn bars_file(items: &[SurveyedItem<'_>]) -> String {
     let most = rows.iter().map(|(_, tokens)| *tokens).max().unwrap_or_default();
     let drawing = html! {
         @for (index, (name, tokens)) in rows.iter().enumerate() {
-            @let y = amount(index) * ROW;
+            @let y = to_float(index) * ROW;
             svg y=(y) width="100%" height=(ROW) {
                 svg x="8" width="40%" height="100%" { text y="19" { (visible_line(name)) } }
                 svg x="42%" width="46%" height="100%" {
                     rect class="bar" y="6" height="16"
-                        width=(Percent(amount(*tokens) / amount(most.max(1)))) {}
+                        width=(Percent(to_float(*tokens) / to_float(most.max(1)))) {}
                 }
-                text x="89%" y="19" { (grouped(*tokens as u64)) }
+                text x="89%" y="19" { (group_digits(*tokens as u64)) }
             }
         }
     };
-    document((amount(rows.len()) * ROW).max(ROW), "Tokens of the most expensive items", &drawing)
+    render_document(
+        (to_float(rows.len()) * ROW).max(ROW),
+        "Tokens of the most expensive items",
+        &drawing,
+    )
 }
 
 #[cfg(test)]
@@ -285,7 +296,7 @@ mod tests {
     fn a_directory_is_the_sum_of_its_parts() {
         let files = files();
         assert_eq!(files.files, ["a/b/x", "a/c", "b.txt", "b/x", "z"]);
-        let parts = DirectoryPart::of(&files, &[1, 2, 4, 8, 16], "");
+        let parts = DirectoryPart::collect_parts(&files, &[1, 2, 4, 8, 16], "");
         let of = |part: &DirectoryPart| {
             (part.name.clone(), part.path.clone(), part.files, part.sum, part.least, part.most)
         };
@@ -297,7 +308,7 @@ mod tests {
                 ("a".into(), Some("a".into()), 2, 3, 1, 2),
             ]
         );
-        let inner = DirectoryPart::of(&files, &[1, 2, 4, 8, 16], "a");
+        let inner = DirectoryPart::collect_parts(&files, &[1, 2, 4, 8, 16], "a");
         assert_eq!(inner.iter().map(|part| part.sum).collect::<Vec<_>>(), [2, 1]);
         assert_eq!(inner[1].path.as_deref(), Some("a/b"));
     }
@@ -306,7 +317,7 @@ mod tests {
     #[test]
     fn areas_are_as_large_as_their_weights() {
         let weights = [60.0, 60.0, 40.0, 30.0, 20.0, 10.0, 0.5];
-        let areas = divided(&weights, 2.0);
+        let areas = divide_plane(&weights, 2.0);
         let total: f64 = weights.iter().sum();
         for (area, weight) in areas.iter().zip(weights) {
             assert!((area.width * area.height - weight / total).abs() < 1e-9);
@@ -322,7 +333,7 @@ mod tests {
                 assert!(is_apart, "{one:?} {other:?}");
             }
         }
-        assert!(divided(&[], 2.0).is_empty() && divided(&[0.0], 2.0).is_empty());
+        assert!(divide_plane(&[], 2.0).is_empty() && divide_plane(&[0.0], 2.0).is_empty());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use brief_registry::FetchError;
 use brief_registry::install::InstallError;
 use brief_registry::manifest::EditError;
 use brief_safety::policy::PolicyError;
-use brief_system::paths::cleaned;
+use brief_system::paths::clean_path;
 
 /// The kind of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,16 +35,16 @@ impl RequestRefusal {
     }
 
     /// Refuses a request.
-    pub fn refused(message: impl Into<String>) -> RequestRefusal {
+    pub fn refuse_request(message: impl Into<String>) -> RequestRefusal {
         RequestRefusal::new(RefusalKind::Refused, message)
     }
 
     /// Refuses a wrong call or configuration.
-    pub fn usage(message: impl Into<String>) -> RequestRefusal {
+    pub fn refuse_usage(message: impl Into<String>) -> RequestRefusal {
         RequestRefusal::new(RefusalKind::Usage, message)
     }
 
-    fn outrun(message: impl Into<String>) -> RequestRefusal {
+    fn refuse_outrun(message: impl Into<String>) -> RequestRefusal {
         RequestRefusal::new(RefusalKind::Outrun, message)
     }
 
@@ -66,13 +66,13 @@ impl From<PolicyError> for RequestRefusal {
         let help = help.unwrap_or_else(|| {
             "until it is corrected, nothing it is asked about is done".to_owned()
         });
-        RequestRefusal::usage(message).with_hint(help)
+        RequestRefusal::refuse_usage(message).with_hint(help)
     }
 }
 
 impl From<UnknownClient> for RequestRefusal {
     fn from(error: UnknownClient) -> Self {
-        RequestRefusal::usage(error.to_string()).with_hint(error.hint())
+        RequestRefusal::refuse_usage(error.to_string()).with_hint(error.hint())
     }
 }
 
@@ -80,69 +80,69 @@ impl From<InstallError> for RequestRefusal {
     fn from(error: InstallError) -> Self {
         let message = error.to_string();
         match &error {
-            InstallError::NoManifest { .. } => RequestRefusal::refused(message)
+            InstallError::NoManifest { .. } => RequestRefusal::refuse_request(message)
                 .with_hint("`brief add SOURCE` writes one; `owner/repository` is a source, and so is a directory"),
             InstallError::Policy(error) => RequestRefusal::from(error.clone()),
-            InstallError::Forbidden { .. } => RequestRefusal::refused(message)
+            InstallError::Forbidden { .. } => RequestRefusal::refuse_request(message)
                 .with_hint("ask the maintainer of this policy; `brief trust --policy` shows it"),
-            InstallError::Required { item, .. } => RequestRefusal::refused(message).with_hint(format!(
+            InstallError::Required { item, .. } => RequestRefusal::refuse_request(message).with_hint(format!(
                 "`brief add SOURCE {} --kind {}` adds it", item.name, item.kind
             )),
-            InstallError::NoLock | InstallError::OldLock => RequestRefusal::refused(message)
+            InstallError::NoLock | InstallError::OldLock => RequestRefusal::refuse_request(message)
                 .with_hint("run `brief sync` without `--frozen`, and keep `brief.lock` in version control"),
             InstallError::Frozen { differences } => {
                 let message = format!("{message}: {}", differences.join("; "));
-                RequestRefusal::refused(message)
+                RequestRefusal::refuse_request(message)
                     .with_hint("run `brief sync` without `--frozen`, and keep the new `brief.lock`")
             }
             InstallError::Lock { error, .. } if error.problem.contains("merge") => {
-                RequestRefusal::usage(message).with_hint(
+                RequestRefusal::refuse_usage(message).with_hint(
                     "take either side, then run `brief sync`: it brings the lock up to date",
                 )
             }
             InstallError::TooManyCapabilities { item, .. } => {
-                RequestRefusal::refused(format!("{message}; nothing was changed")).with_hint(format!(
+                RequestRefusal::refuse_request(format!("{message}; nothing was changed")).with_hint(format!(
                     "leave it out with `exclude = [\"{}\"]`, or ask its author to split it",
                     item.full_name()
                 ))
             }
             // To remove the lock of a newer version would undo what that version has decided.
             InstallError::Lock { error, .. } if error.problem.contains("upgrade `brief`") => {
-                RequestRefusal::usage(message)
+                RequestRefusal::refuse_usage(message)
             }
-            InstallError::Lock { .. } => RequestRefusal::usage(message).with_hint(
+            InstallError::Lock { .. } => RequestRefusal::refuse_usage(message).with_hint(
                 "restore it from version control, or remove it and run `brief sync`: what we wrote is recorded elsewhere, too",
             ),
-            InstallError::Tampered { source_name, .. } => RequestRefusal::refused(message).with_hint(
+            InstallError::Tampered { source_name, .. } => RequestRefusal::refuse_request(message).with_hint(
                 format!("`brief.lock` or the cache has changed; `brief update {source_name}` accepts the new content"),
             ),
-            InstallError::Edit { error: EditError::Outrun, .. } => RequestRefusal::outrun(message),
-            InstallError::Edit { .. } => RequestRefusal::usage(message),
+            InstallError::Edit { error: EditError::Outrun, .. } => RequestRefusal::refuse_outrun(message),
+            InstallError::Edit { .. } => RequestRefusal::refuse_usage(message),
             InstallError::Source { .. } => {
-                RequestRefusal::usage(message).with_hint("correct its address in `brief.toml`")
+                RequestRefusal::refuse_usage(message).with_hint("correct its address in `brief.toml`")
             }
             InstallError::Fetch { error, .. } => {
-                let refused = RequestRefusal::refused(message);
+                let refused = RequestRefusal::refuse_request(message);
                 match error.as_ref() {
                     FetchError::NotCached { .. } => refused.with_hint("run it once without `--offline`"),
                     _ => refused,
                 }
             }
-            InstallError::Directory { .. } => RequestRefusal::refused(message)
+            InstallError::Directory { .. } => RequestRefusal::refuse_request(message)
                 .with_hint("correct `directory` in `brief.toml`, or `brief remove` the source"),
             InstallError::Signer { name, signers, .. } => {
-                RequestRefusal::refused(message).with_hint(match signers.first() {
+                RequestRefusal::refuse_request(message).with_hint(match signers.first() {
                     Some(signer) => format!("ask its publisher; `--accept-signer '{signer}'` accepts this one"),
                     None => format!("ask its publisher; nothing accepts a missing signature but `brief remove {name}`"),
                 })
             }
-            InstallError::Older { name, .. } => RequestRefusal::refused(message).with_hint(format!(
+            InstallError::Older { name, .. } => RequestRefusal::refuse_request(message).with_hint(format!(
                 "a registry may replay an old answer; `brief update {name}@sha256:…` goes back on purpose"
             )),
             InstallError::ForeignJournal { .. } => {
-                RequestRefusal::refused(message).with_hint("remove it, then run `brief sync`")
+                RequestRefusal::refuse_request(message).with_hint("remove it, then run `brief sync`")
             }
-            _ => RequestRefusal::refused(message),
+            _ => RequestRefusal::refuse_request(message),
         }
     }
 }
@@ -150,14 +150,14 @@ impl From<InstallError> for RequestRefusal {
 /// Returns the refusal of a typed source, which may not be one of the project.
 pub fn refusal_of_typed(error: InstallError) -> RequestRefusal {
     match error {
-        InstallError::Fetch { error, .. } => RequestRefusal::refused(error.to_string()),
+        InstallError::Fetch { error, .. } => RequestRefusal::refuse_request(error.to_string()),
         InstallError::Directory { path, error, .. } => {
-            let (path, problem) = (cleaned(&path), brief_system::words(&error));
+            let (path, problem) = (clean_path(&path), brief_system::render_io_error(&error));
             let path = path.display();
-            RequestRefusal::refused(format!("the directory `{path}` cannot be opened: {problem}"))
-                .with_hint(
-                    "a repository on GitHub is `owner/name`; others are written as git has them",
-                )
+            RequestRefusal::refuse_request(format!(
+                "the directory `{path}` cannot be opened: {problem}"
+            ))
+            .with_hint("a repository on GitHub is `owner/name`; others are written as git has them")
         }
         other => other.into(),
     }

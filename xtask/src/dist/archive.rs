@@ -30,7 +30,7 @@ impl DistFile {
     }
 
     /// Moves a file below a directory of the package.
-    pub(super) fn below(self, directory: &str) -> DistFile {
+    pub(super) fn move_below(self, directory: &str) -> DistFile {
         DistFile { path: format!("{directory}/{}", self.path), ..self }
     }
 
@@ -43,7 +43,7 @@ const IN_MEMORY: &str = "memory takes all that is written";
 
 /// Writes a `.tar.gz` of files, without entries for directories.
 pub(super) fn tar_gz(files: Vec<DistFile>, time: u64, level: Compression) -> Vec<u8> {
-    gzip(&tar(files, &BTreeSet::new(), time), level)
+    compress_gzip(&build_tar(files, &BTreeSet::new(), time), level)
 }
 
 /// Writes a `.tar.gz` with an entry for each directory before its files, as `dpkg` wants it.
@@ -56,10 +56,10 @@ pub(super) fn tar_gz_with_directories(
         .iter()
         .flat_map(|file| file.path.match_indices('/').map(|(end, _)| file.path[..=end].to_owned()));
     let directories = directories.collect();
-    gzip(&tar(files, &directories, time), level)
+    compress_gzip(&build_tar(files, &directories, time), level)
 }
 
-fn tar(mut files: Vec<DistFile>, directories: &BTreeSet<String>, time: u64) -> Vec<u8> {
+fn build_tar(mut files: Vec<DistFile>, directories: &BTreeSet<String>, time: u64) -> Vec<u8> {
     files.sort_by(|left, right| left.path.cmp(&right.path));
     let mut tar = tar::Builder::new(Vec::new());
     let mut append = |path: &str, mode: u32, kind: tar::EntryType, data: &[u8]| {
@@ -82,7 +82,7 @@ fn tar(mut files: Vec<DistFile>, directories: &BTreeSet<String>, time: u64) -> V
 }
 
 /// Compresses without a name and without a time.
-pub(super) fn gzip(data: &[u8], level: Compression) -> Vec<u8> {
+pub(super) fn compress_gzip(data: &[u8], level: Compression) -> Vec<u8> {
     // 255: the operating system does not matter.
     let mut encoder = GzBuilder::new().operating_system(255).write(Vec::new(), level);
     encoder.write_all(data).expect(IN_MEMORY);
@@ -90,7 +90,7 @@ pub(super) fn gzip(data: &[u8], level: Compression) -> Vec<u8> {
 }
 
 /// Writes an archive of `ar`, for a `.deb`. The names have at most 15 bytes.
-pub(super) fn ar(members: &[(&str, Vec<u8>)], time: u64) -> Vec<u8> {
+pub(super) fn build_ar(members: &[(&str, Vec<u8>)], time: u64) -> Vec<u8> {
     let mut archive = b"!<arch>\n".to_vec();
     for (name, data) in members {
         let header =
@@ -108,7 +108,7 @@ pub(super) fn ar(members: &[(&str, Vec<u8>)], time: u64) -> Vec<u8> {
 const VERSION: u16 = 0x14;
 
 /// Writes a zip archive, for a wheel. All its files are of 1980-01-01, when the times of zip begin.
-pub(super) fn zip(mut files: Vec<DistFile>, level: Compression) -> Vec<u8> {
+pub(super) fn build_zip(mut files: Vec<DistFile>, level: Compression) -> Vec<u8> {
     files.sort_by(|left, right| left.path.cmp(&right.path));
     let (mut archive, mut directory) = (Vec::new(), Vec::new());
     for file in &files {
@@ -119,9 +119,9 @@ pub(super) fn zip(mut files: Vec<DistFile>, level: Compression) -> Vec<u8> {
         let packed = encoder.finish().expect(IN_MEMORY);
         let mut fields = Vec::new();
         // Names are UTF-8 (bit 11 of the flags); the method is deflate.
-        push(&mut fields, &[VERSION, 1 << 11, 8, 0, 0x21]);
+        push_short(&mut fields, &[VERSION, 1 << 11, 8, 0, 0x21]);
         push_long(&mut fields, &[checksum.sum() as usize, packed.len(), file.data.len()]);
-        push(&mut fields, &[short(file.path.len()), 0]);
+        push_short(&mut fields, &[short_number(file.path.len()), 0]);
         let start = archive.len();
         archive.extend(b"PK\x03\x04");
         archive.extend(&fields);
@@ -129,27 +129,27 @@ pub(super) fn zip(mut files: Vec<DistFile>, level: Compression) -> Vec<u8> {
         archive.extend(packed);
         // 3: the mode of Unix is in the upper half of the attributes.
         directory.extend(b"PK\x01\x02");
-        push(&mut directory, &[3 << 8 | VERSION]);
+        push_short(&mut directory, &[3 << 8 | VERSION]);
         directory.extend(&fields);
-        push(&mut directory, &[0, 0, 0]);
+        push_short(&mut directory, &[0, 0, 0]);
         push_long(&mut directory, &[((0o10_0000 | file.mode()) << 16) as usize, start]);
         directory.extend(file.path.as_bytes());
     }
-    let (start, count) = (archive.len(), short(files.len()));
+    let (start, count) = (archive.len(), short_number(files.len()));
     let size = directory.len();
     archive.extend(directory);
     archive.extend(b"PK\x05\x06");
-    push(&mut archive, &[0, 0, count, count]);
+    push_short(&mut archive, &[0, 0, count, count]);
     push_long(&mut archive, &[size, start]);
-    push(&mut archive, &[0]);
+    push_short(&mut archive, &[0]);
     archive
 }
 
-fn short(number: usize) -> u16 {
+fn short_number(number: usize) -> u16 {
     u16::try_from(number).expect("a package has few files with short names")
 }
 
-fn push(bytes: &mut Vec<u8>, numbers: &[u16]) {
+fn push_short(bytes: &mut Vec<u8>, numbers: &[u16]) {
     bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
 }
 

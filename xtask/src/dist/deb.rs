@@ -23,11 +23,11 @@ const COPYRIGHT: &str = concat!(
 );
 
 /// Makes `briefing_VERSION_ARCHITECTURE.deb`.
-pub(super) fn package(release: &Release, architecture: &str) -> (String, Vec<u8>) {
+pub(super) fn build_deb(release: &Release, architecture: &str) -> (String, Vec<u8>) {
     let documents = format!("usr/share/doc/{NAME}");
     let compressed = |path: String, text: &[u8]| {
         // Policy 12.1 and 12.3: pages and long documents are compressed.
-        DistFile::new(path, archive::gzip(text, release.level))
+        DistFile::new(path, archive::compress_gzip(text, release.level))
     };
     let mut files = vec![
         DistFile::text(format!("{documents}/copyright"), COPYRIGHT),
@@ -35,7 +35,7 @@ pub(super) fn package(release: &Release, architecture: &str) -> (String, Vec<u8>
         compressed(format!("{documents}/THIRD-PARTY.txt.gz"), release.licenses.as_bytes()),
         DistFile::text(format!("{documents}/README.md"), include_str!("../../../README.md")),
     ];
-    files.extend(release.programs("usr/bin"));
+    files.extend(release.program_files("usr/bin"));
     for (name, page) in &release.manual {
         files.push(compressed(format!("usr/share/man/man1/{name}.gz"), page));
     }
@@ -50,7 +50,7 @@ pub(super) fn package(release: &Release, architecture: &str) -> (String, Vec<u8>
         files.push(DistFile::new(format!("{directory}/{name}"), script.clone()));
     }
     files.sort_by(|left, right| left.path.cmp(&right.path));
-    let sums = files.iter().map(|file| format!("{}  {}\n", md5(&file.data), file.path));
+    let sums = files.iter().map(|file| format!("{}  {}\n", hash_md5(&file.data), file.path));
     let sums: String = sums.collect();
     let kilobytes: usize = files.iter().map(|file| file.data.len().div_ceil(1024)).sum();
     let depends = match release.glibc {
@@ -64,7 +64,7 @@ pub(super) fn package(release: &Release, architecture: &str) -> (String, Vec<u8>
     );
     let control = vec![DistFile::text("control", &control), DistFile::text("md5sums", &sums)];
     let pack = |files: Vec<DistFile>| {
-        let files = files.into_iter().map(|file| file.below(".")).collect();
+        let files = files.into_iter().map(|file| file.move_below(".")).collect();
         archive::tar_gz_with_directories(files, release.time, release.level)
     };
     let members = [
@@ -73,10 +73,10 @@ pub(super) fn package(release: &Release, architecture: &str) -> (String, Vec<u8>
         ("data.tar.gz", pack(files)),
     ];
     let name = format!("{NAME}_{}_{architecture}.deb", release.version);
-    (name, archive::ar(&members, release.time))
+    (name, archive::build_ar(&members, release.time))
 }
 
-fn md5(data: &[u8]) -> String {
+fn hash_md5(data: &[u8]) -> String {
     let mut text = String::new();
     for byte in Md5::digest(data) {
         let _ = write!(text, "{byte:02x}");

@@ -15,7 +15,7 @@ version of them, run `cargo xtask dist` in the sources of this version of Briefi
 ";
 
 /// Returns one text: the components with their licenses, then each license text once, with the components that it came with.
-pub(super) fn texts(
+pub(super) fn render_licenses(
     components: &[Component],
     platform: &Platform,
     glibc: Option<(u32, u32)>,
@@ -27,7 +27,8 @@ pub(super) fn texts(
         list.push_str(&format!("{name}: {}\n", component.license));
         let Some(directory) = &component.directory else { continue };
         let mut found = Vec::new();
-        collect(directory, 2, &mut found).map_err(|error| format!("{name}: {error}"))?;
+        collect_license_texts(directory, 2, &mut found)
+            .map_err(|error| format!("{name}: {error}"))?;
         for text in found {
             texts.entry(text).or_default().insert(name.clone());
         }
@@ -47,7 +48,11 @@ pub(super) fn texts(
 }
 
 /// Collects the texts of a crate; C code inside lies one directory deeper.
-fn collect(directory: &Path, depth: usize, texts: &mut Vec<String>) -> std::io::Result<()> {
+fn collect_license_texts(
+    directory: &Path,
+    depth: usize,
+    texts: &mut Vec<String>,
+) -> std::io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().to_ascii_uppercase();
@@ -56,7 +61,7 @@ fn collect(directory: &Path, depth: usize, texts: &mut Vec<String>) -> std::io::
             .any(|word| name.starts_with(word));
         if entry.file_type()?.is_dir() {
             if depth > 1 {
-                collect(&entry.path(), depth - 1, texts)?;
+                collect_license_texts(&entry.path(), depth - 1, texts)?;
             }
         } else if is_license && !name.contains(".RS") {
             let text = String::from_utf8_lossy(&fs::read(entry.path())?).replace('\r', "");

@@ -10,13 +10,13 @@ use super::{NAME, Release, SUMMARY};
 const SHIM: &str = include_str!("../../../packaging/npm/brief.js");
 
 /// Makes `briefing-VERSION.tgz`, which every release makes alike, and `briefing-OS-CPU-VERSION.tgz`.
-pub(super) fn packages(release: &Release) -> [(String, Vec<u8>); 2] {
+pub(super) fn build_npm_packages(release: &Release) -> [(String, Vec<u8>); 2] {
     let version = &release.version;
     let platform = release.platform;
     let (os, cpu) = platform.node;
     let pack = |mut files: Vec<DistFile>, description: &Value| {
         files.push(DistFile::text("package.json", &format!("{description:#}\n")));
-        let files = files.into_iter().map(|file| file.below("package")).collect();
+        let files = files.into_iter().map(|file| file.move_below("package")).collect();
         archive::tar_gz(files, release.time, release.level)
     };
     let optional: serde_json::Map<String, Value> =
@@ -45,7 +45,7 @@ pub(super) fn packages(release: &Release) -> [(String, Vec<u8>); 2] {
         "cpu": [cpu],
         "preferUnplugged": true,
     });
-    let mut files = release.programs("bin").to_vec();
+    let mut files = release.program_files("bin").to_vec();
     files.extend(release.license_files());
     [
         (format!("{NAME}-{version}.tgz"), starter),

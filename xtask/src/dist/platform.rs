@@ -57,7 +57,7 @@ pub(super) const PLATFORMS: [Platform; 6] = [
 ];
 
 impl Platform {
-    pub(super) fn of(triple: &str) -> Result<&'static Platform, String> {
+    pub(super) fn from_triple(triple: &str) -> Result<&'static Platform, String> {
         let found = PLATFORMS.iter().find(|platform| platform.triple == triple);
         found.ok_or_else(|| format!("there are no packages for `{triple}`"))
     }
@@ -95,8 +95,8 @@ impl Platform {
             return Vec::new();
         }
         vec![
-            Component::outside("glibc", "LGPL-2.1-or-later"),
-            Component::outside("libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1"),
+            Component::without_registry("glibc", "LGPL-2.1-or-later"),
+            Component::without_registry("libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1"),
         ]
     }
 }
@@ -106,10 +106,10 @@ pub(super) fn required_glibc(program: &[u8]) -> Result<Option<(u32, u32)>, Strin
     if !program.starts_with(b"\x7fELF") {
         return Ok(None);
     }
-    versions(program).map_err(|error| format!("the program is not readable: {error}"))
+    newest_glibc_version(program).map_err(|error| format!("the program is not readable: {error}"))
 }
 
-fn versions(program: &[u8]) -> object::read::Result<Option<(u32, u32)>> {
+fn newest_glibc_version(program: &[u8]) -> object::read::Result<Option<(u32, u32)>> {
     let header = FileHeader64::<Endianness>::parse(program)?;
     let endian = header.endian()?;
     let sections = header.sections(endian, program)?;
@@ -148,10 +148,10 @@ mod tests {
     /// A wheel for an old system is chosen by its tag alone.
     #[test]
     fn tags_of_wheels_name_the_c_library() {
-        let linux = Platform::of("x86_64-unknown-linux-gnu").unwrap();
+        let linux = Platform::from_triple("x86_64-unknown-linux-gnu").unwrap();
         assert_eq!(linux.wheel_tag(Some((2, 34))), "manylinux_2_34_x86_64");
         assert_eq!(linux.wheel_tag(None), "manylinux_2_17_x86_64.musllinux_1_1_x86_64");
-        let mac = Platform::of("aarch64-apple-darwin").unwrap();
+        let mac = Platform::from_triple("aarch64-apple-darwin").unwrap();
         assert_eq!(mac.wheel_tag(None), "macosx_11_0_arm64");
     }
 }

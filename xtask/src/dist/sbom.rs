@@ -7,8 +7,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use toml_edit::DocumentMut;
 
-use super::{NAME, Release, read};
-use crate::workspace;
+use super::{NAME, Release, read_file};
+use crate::workspace_root;
 
 /// A part of the program that others wrote.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ pub(super) struct Component {
 
 impl Component {
     /// Returns a part that no registry of crates has.
-    pub(super) fn outside(name: &str, license: &str) -> Component {
+    pub(super) fn without_registry(name: &str, license: &str) -> Component {
         Component {
             name: name.to_owned(),
             version: String::new(),
@@ -41,7 +41,7 @@ impl Component {
 
     fn reference(&self) -> String {
         match &self.directory {
-            Some(_) => reference(&self.name, &self.version),
+            Some(_) => crate_reference(&self.name, &self.version),
             None => format!("pkg:generic/{}", self.name),
         }
     }
@@ -67,12 +67,12 @@ impl Component {
     }
 }
 
-fn reference(name: &str, version: &str) -> String {
+fn crate_reference(name: &str, version: &str) -> String {
     format!("pkg:cargo/{name}@{version}")
 }
 
 /// Makes `brief-VERSION-TARGET.cdx.json` (`CycloneDX` 1.5).
-pub(super) fn package(release: &Release) -> (String, Vec<u8>) {
+pub(super) fn build_sbom(release: &Release) -> (String, Vec<u8>) {
     let version = &release.version;
     let program = json!({
         "type": "application",
@@ -100,11 +100,11 @@ pub(super) fn package(release: &Release) -> (String, Vec<u8>) {
 }
 
 /// Returns the crates from registries that the program for a target is linked from, sorted.
-pub(super) fn linked(target: &str) -> Result<Vec<Component>, String> {
+pub(super) fn list_linked_crates(target: &str) -> Result<Vec<Component>, String> {
     // The features of the programs alone: a test of another member may ask for more. All that `brief` has is in `brief-agent`, too.
     let tree =
         ["tree", "--package=brief-agent-cli", "--edges=normal,no-proc-macro", "--prefix=none"];
-    let tree = cargo(&[&tree[..], &["--format={p}", "--locked", "--target", target]].concat())?;
+    let tree = run_cargo(&[&tree[..], &["--format={p}", "--locked", "--target", target]].concat())?;
     let tree = String::from_utf8_lossy(&tree).into_owned();
     let words = tree.lines().map(|line| line.split(' '));
     let chosen: BTreeSet<(&str, &str)> = words
@@ -112,8 +112,8 @@ pub(super) fn linked(target: &str) -> Result<Vec<Component>, String> {
         .collect();
     let metadata = ["metadata", "--format-version=1", "--locked", "--filter-platform", target];
     let metadata: Value =
-        serde_json::from_slice(&cargo(&metadata)?).map_err(|error| error.to_string())?;
-    let sums = checksums()?;
+        serde_json::from_slice(&run_cargo(&metadata)?).map_err(|error| error.to_string())?;
+    let sums = read_checksums()?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut components = BTreeMap::new();
     for package in metadata["packages"].as_array().into_iter().flatten() {
@@ -152,8 +152,8 @@ pub(super) fn linked(target: &str) -> Result<Vec<Component>, String> {
 }
 
 /// Returns the SHA-256 of each crate file, from `Cargo.lock`.
-fn checksums() -> Result<BTreeMap<(String, String), String>, String> {
-    let lock = read(&workspace().join("Cargo.lock"))?;
+fn read_checksums() -> Result<BTreeMap<(String, String), String>, String> {
+    let lock = read_file(&workspace_root().join("Cargo.lock"))?;
     let lock: DocumentMut =
         String::from_utf8_lossy(&lock).parse().map_err(|error| format!("Cargo.lock: {error}"))?;
     let packages = lock.get("package").and_then(|packages| packages.as_array_of_tables());
@@ -164,9 +164,9 @@ fn checksums() -> Result<BTreeMap<(String, String), String>, String> {
     Ok(sums.collect())
 }
 
-fn cargo(args: &[&str]) -> Result<Vec<u8>, String> {
+fn run_cargo(args: &[&str]) -> Result<Vec<u8>, String> {
     let mut command = Command::new(env!("CARGO"));
-    let output = command.args(args).current_dir(workspace()).output();
+    let output = command.args(args).current_dir(workspace_root()).output();
     let output = output.map_err(|error| format!("cargo cannot be started: {error}"))?;
     if output.status.success() {
         return Ok(output.stdout);

@@ -15,7 +15,7 @@ use flate2::Compression;
 use tempfile::TempDir;
 
 use super::Release;
-use crate::workspace;
+use crate::workspace_root;
 
 /// Packages of the program that the tests build; compressed fast, because they are large.
 static PACKAGES: LazyLock<TempDir> = LazyLock::new(|| {
@@ -32,8 +32,8 @@ fn make_packages(directory: &Path) {
         let (stripped, tested) = (small.path().join(name), tested_program(name));
         call("strip", &["-o".as_ref(), stripped.as_ref(), tested.as_ref()]);
     }
-    let release = Release::of(&program, Compression::fast()).expect("the program answers");
-    release.write(directory).expect("packages can be written");
+    let release = Release::from_binary(&program, Compression::fast()).expect("the program answers");
+    release.write_packages(directory).expect("packages can be written");
 }
 
 /// Returns a program, which `cargo test --workspace` puts beside the directory of this test.
@@ -56,7 +56,7 @@ fn package(ending: &str) -> PathBuf {
 fn call(program: impl AsRef<OsStr>, args: &[&OsStr]) -> String {
     let name = program.as_ref().to_string_lossy().into_owned();
     let mut command = Command::new(&program);
-    let output = command.args(args).current_dir(workspace()).output();
+    let output = command.args(args).current_dir(workspace_root()).output();
     let output = output.unwrap_or_else(|error| panic!("`{name}` cannot be started: {error}"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name} {args:?}: {}\n{said}", output.status);
@@ -68,7 +68,7 @@ fn runs_the_first_example(program: &Path) {
     // The other program is next to it.
     let agents = call(program, &["agent".as_ref(), "list".as_ref(), "--json".as_ref()]);
     assert!(agents.contains("\"agent list\""), "{agents}");
-    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
+    let readme = fs::read_to_string(workspace_root().join("README.md")).unwrap();
     let (_, rest) = readme.split_once("\n$ cargo run -- ").expect("the README has an example");
     let (line, shown) = rest.split_once('\n').unwrap();
     let (shown, _) = shown.split_once("```").expect("the example ends");

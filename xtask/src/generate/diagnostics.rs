@@ -6,7 +6,7 @@ use std::fs;
 
 use brief_syntax::rules::RulePage;
 
-use crate::workspace;
+use crate::workspace_root;
 
 const DIRECTORY: &str = "docs/diagnostics";
 
@@ -56,12 +56,12 @@ const AREAS: [(&str, &str, &str); 11] = [
 ];
 
 /// Returns the path of a rule's page.
-pub(super) fn path(code: &str) -> String {
+pub(super) fn rule_page_path(code: &str) -> String {
     format!("{DIRECTORY}/{code}.md")
 }
 
 /// Returns the table of all rules.
-pub(super) fn reference() -> String {
+pub(super) fn render_rule_reference() -> String {
     let mut page = String::from(
         "# Diagnostics\n\nMade from the pages of the rules (`crates/syntax/rules`) by `cargo xtask generate`.\n\n\
          Every problem that `brief` can find in your files. The code is stable: scripts may rely on it. An\n\
@@ -71,7 +71,7 @@ pub(super) fn reference() -> String {
          `brief lint` shows each problem with its location and a fix; `--fix` applies those marked *fixable*, which\n\
          have only one sensible form. `brief lint --explain CODE` prints the page of a rule.\n",
     );
-    let mut rest: Vec<RulePage> = RulePage::all().collect();
+    let mut rest: Vec<RulePage> = RulePage::all_pages().collect();
     for (area, title, remark) in AREAS {
         let (here, others): (Vec<RulePage>, Vec<RulePage>) =
             rest.into_iter().partition(|rule| rule.code.starts_with(area));
@@ -83,7 +83,7 @@ pub(super) fn reference() -> String {
         page.push_str("| code | severity | meaning | what to do |\n| --- | --- | --- | --- |\n");
         for rule in here {
             let cell = |text: &str| text.replace('|', "\\|");
-            let fixable = if rule.field("fix") == Some("safe") { " *fixable*" } else { "" };
+            let fixable = if rule.find_field("fix") == Some("safe") { " *fixable*" } else { "" };
             let severities: Vec<&str> = rule.severities().collect();
             let _ = writeln!(
                 page,
@@ -100,7 +100,7 @@ pub(super) fn reference() -> String {
 
 /// Removes pages of rules that no longer exist, or with `check` only reports them.
 pub(super) fn remove_old(current: &BTreeSet<&str>, check: bool) -> Result<(), String> {
-    let top = workspace();
+    let top = workspace_root();
     let mut directories = vec![top.join(DIRECTORY)];
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {

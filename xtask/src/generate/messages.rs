@@ -45,7 +45,7 @@ pub(super) fn render_messages() -> Result<String, String> {
          [its own page](../reference/cli.md).\n`{}` is a value.\n",
     );
     page.push_str("\n## Rules\n\n");
-    for rule in RulePage::all() {
+    for rule in RulePage::all_pages() {
         let _ = writeln!(page, "- `{}`: {}", rule.code, rule.summary());
     }
     for (path, tokens) in source::parse_sources()? {

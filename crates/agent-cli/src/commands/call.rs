@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::executing::{load_tools, refuse_closed, through_gates};
-use super::{print_json, read, usable};
+use super::{ensure_usable, print_json, read_agent};
 use crate::agent::AgentCallArgs;
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
@@ -14,9 +14,9 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCallArgs) -> Resul
         CommandError::usage(format!("the arguments are not valid JSON: {error}"))
             .with_hint("write an object, such as '{\"name\": \"value\"}'")
     })?;
-    let grant = args.executing.abilities()?;
-    let loaded = read(ui, session, &args.file)?;
-    let agent = usable(ui, session, &loaded)?;
+    let grant = args.executing.granted_abilities()?;
+    let loaded = read_agent(ui, session, &args.file)?;
+    let agent = ensure_usable(ui, session, &loaded)?;
     let refused = |ui: &mut Ui, error: CommandError| {
         if !args.json {
             return Err(error);

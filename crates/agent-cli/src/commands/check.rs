@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use brief_agent::agent::AgentCode;
-use brief_engine::agents::{self, AgentOptions, AgentOwner, Loaded, load};
+use brief_engine::agents::{self, AgentOptions, AgentOwner, Loaded, load_agent};
 use brief_syntax::render::path_below;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use brief_syntax::{Diagnostic, Severity};
 use serde_json::json;
 
-use super::locate;
+use super::locate_agent;
 use super::ready;
 use crate::agent::AgentCheckArgs;
 use crate::error::{CommandError, Result, refuse_if};
@@ -23,14 +23,15 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCheckArgs) -> Resu
         };
         return ready::run(ui, session, file, &args.preflight, args.json);
     }
-    let root = session.root()?;
+    let root = session.open_root()?;
     let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let all: Vec<Loaded> = if args.files.is_empty() {
-        let found = agents::list(session.system(), &root).into_iter();
+        let found = agents::list_agents(session.system(), &root).into_iter();
         found.filter(|(owner, _)| *owner == AgentOwner::Project).map(|(_, loaded)| loaded).collect()
     } else {
-        let load = |file| Ok(load(session.system(), &locate(session, &root, file)?, &options));
+        let load =
+            |file| Ok(load_agent(session.system(), &locate_agent(session, &root, file)?, &options));
         args.files.iter().map(|file: &PathBuf| load(file)).collect::<Result<_>>()?
     };
     for loaded in &all {
@@ -39,7 +40,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCheckArgs) -> Resu
             Some(Ok(problem)) => diagnostics.extend(problem),
             Some(Err(error)) => {
                 let path = path_below(root.path(), loaded.path());
-                ui.warning(&format!("the code of `{path}` is not parsed: {error}"))?;
+                ui.print_warning(&format!("the code of `{path}` is not parsed: {error}"))?;
             }
             None => {}
         }
@@ -53,14 +54,14 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCheckArgs) -> Resu
         let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
         let warnings = diagnostics.len() - errors;
         if all.is_empty() {
-            ui.status("there are no agent files in this project")?;
-            return ui.hint("run `brief agent new CATEGORY_NAME` to begin one");
+            ui.print_status("there are no agent files in this project")?;
+            return ui.print_hint("run `brief agent new CATEGORY_NAME` to begin one");
         }
-        ui.status(&format!(
+        ui.print_status(&format!(
             "{} checked: {}, {}",
-            counted(all.len(), "file"),
-            counted(errors, "error"),
-            counted(warnings, "warning")
+            format_count(all.len(), "file"),
+            format_count(errors, "error"),
+            format_count(warnings, "warning")
         ))?;
     }
     let is_bad = |found: &Diagnostic| args.strict || found.severity == Severity::Error;

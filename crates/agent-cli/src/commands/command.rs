@@ -1,24 +1,24 @@
 //! `brief agent debug command`
 
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use serde_json::json;
 
-use super::{print_json, read, usable};
+use super::{ensure_usable, print_json, read_agent};
 use crate::agent::AgentCommandArgs;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCommandArgs) -> Result {
-    let loaded = read(ui, session, &args.file)?;
-    let agent = usable(ui, session, &loaded)?;
+    let loaded = read_agent(ui, session, &args.file)?;
+    let agent = ensure_usable(ui, session, &loaded)?;
     let (name, arguments) =
         args.words.split_first().map_or(("", [].as_slice()), |(name, rest)| (name.as_str(), rest));
     let name = name.trim_start_matches('/');
-    let Some(command) = agent.command(name) else {
+    let Some(command) = agent.find_command(name) else {
         let names: Vec<&str> = agent.commands.iter().map(|one| one.name.as_str()).collect();
         let message = format!("the agent has no command `{name}`");
-        let hint = match (nearest(name, &names), names.as_slice()) {
+        let hint = match (find_nearest(name, &names), names.as_slice()) {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, []) => "has no commands at all".to_owned(),
             (None, names) => format!("has {}", names.join(", ")),
@@ -27,7 +27,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCommandArgs) -> Re
     };
     let text = command
         .invoke(arguments)
-        .map_err(|error| CommandError::usage(error.to_string()).with_hint(usage(command)))?;
+        .map_err(|error| CommandError::usage(error.to_string()).with_hint(render_usage(command)))?;
     if args.json {
         let body = json!({ "text": text });
         return print_json(ui, session, "agent debug command", loaded.diagnostics(), body);
@@ -40,8 +40,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCommandArgs) -> Re
 }
 
 /// Returns the usage of a command.
-fn usage(command: &brief_engine::agents::Command) -> String {
-    let names = command.hint.names();
+fn render_usage(command: &brief_engine::agents::Command) -> String {
+    let names = command.hint.argument_names();
     if names.is_empty() {
         return format!("it wants {} arguments", command.highest_argument());
     }

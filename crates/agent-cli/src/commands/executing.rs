@@ -7,18 +7,18 @@ use std::time::Duration;
 use brief_agent::abilities::{
     AbilityAudit, Host, NetworkPolicy, is_listed, lacks_sandbox, runs_anything,
 };
-use brief_agent::agent::{AgentCode, AgentTools, grants};
+use brief_agent::agent::{AgentCode, AgentTools, effective_grants};
 use brief_agent::conversation::Ready;
 use brief_agent::sandbox::{Limits, MissingFence};
 use brief_cli::{find_project_servers, trust_command};
-use brief_engine::agents::{Ability, Agent, AgentValue, Base, Effective, Loaded, refusals};
+use brief_engine::agents::{Ability, Agent, AgentValue, Base, Effective, Loaded, collect_refusals};
 use brief_mcp_client::{ConfiguredServers, ServerAddress, ServerTool, SharedServers};
 use brief_runtime::{Consent, Execution, Wish, project_of};
 use brief_serve::mcp::GatewayServer;
 use brief_serve::mcp::configured::ServerSearch;
 use brief_syntax::limits;
 
-use super::refuse;
+use super::refuse_agent;
 use crate::agent::{ExecutionArgs, FenceArgs};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
@@ -62,10 +62,10 @@ fn make_host(
     servers: Option<SharedServers>,
 ) -> Result<Host> {
     let effective = Effective::new(grant, &agent.abilities);
-    let grants =
-        grants(&effective, agent).map_err(|error| CommandError::usage(error.to_string()))?;
+    let grants = effective_grants(&effective, agent)
+        .map_err(|error| CommandError::usage(error.to_string()))?;
     for program in grants.programs().filter(|program| !is_listed(program)) {
-        ui.warning(&if runs_anything(program) {
+        ui.print_warning(&if runs_anything(program) {
             format!("`sh:{program}` can start any program: it is a convenience, not a wall")
         } else {
             format!(
@@ -73,8 +73,10 @@ fn make_host(
             )
         })?;
     }
-    if grants.has("browser") && lacks_sandbox() {
-        ui.warning("as root, the browser runs without a sandbox of its own: use another account")?;
+    if grants.contains("browser") && lacks_sandbox() {
+        ui.print_warning(
+            "as root, the browser runs without a sandbox of its own: use another account",
+        )?;
     }
     let audit = match &args.audit {
         Some(path) => {
@@ -83,7 +85,7 @@ fn make_host(
         None => AbilityAudit::none(),
     };
     let private_hosts = args.hosts.iter().map(|host| host.to_lowercase()).collect();
-    let root = session.root()?;
+    let root = session.open_root()?;
     let mut host = Host::new(session.shared_system(), grants)
         .with_env(agent.required.env.iter().cloned())
         .with_network(NetworkPolicy { private_hosts, ..NetworkPolicy::default() })
@@ -104,20 +106,22 @@ pub(super) fn load_tools(
     input: &AgentValue,
     grant: &[Ability],
 ) -> Result<ExecutedTools> {
-    if let (Execution::Off(off), Some(_)) = (session.execution(None)?, &agent.tools) {
+    if let (Execution::Off(off), Some(_)) = (session.decide_execution(None)?, &agent.tools) {
         let message = format!("the agent has tools, and nothing runs because of {off}");
         return Err(CommandError::refused(message));
     }
     let (system, limits) = (session.shared_system(), read_limits(args)?);
     let code = AgentCode::evaluate(system, agent, limits, missing_fence(&args.fencing));
-    if let Some(fences) = code.fences().filter(|fences| !fences.missing().is_empty()) {
-        let missing = fences.missing().join(" and ");
-        ui.warning(&format!("the tools run without {missing}, as `--allow-weaker-sandbox` says"))?;
+    if let Some(fences) = code.fences().filter(|fences| !fences.missing_fences().is_empty()) {
+        let missing = fences.missing_fences().join(" and ");
+        ui.print_warning(&format!(
+            "the tools run without {missing}, as `--allow-weaker-sandbox` says"
+        ))?;
     }
     if !code.is_valid() {
-        return Err(refuse(ui, session, &code.diagnostics)?);
+        return Err(refuse_agent(ui, session, &code.diagnostics)?);
     }
-    ui.mention(&code.diagnostics, session.root()?.path())?;
+    ui.print_diagnostic_lines(&code.diagnostics, session.open_root()?.path())?;
     let servers = find_servers(args, ui, session)?.map(SharedServers::new);
     let host = make_host(args, ui, session, agent, grant, servers.clone())?;
     let tools = code.into_tools(host, input);
@@ -152,7 +156,7 @@ fn find_servers(
         }
         servers.extend(named);
     }
-    let root = session.root()?;
+    let root = session.open_root()?;
     let servers = ConfiguredServers::new(session.shared_system(), root.path(), servers);
     Ok(Some(servers.with_decisions(decisions)))
 }
@@ -176,9 +180,9 @@ fn read_servers(
     let project = project_of(system, session.directory(), &file);
     if let Some(project) = project.map_err(|error| refused(error.to_string()))? {
         let wish = args.exec.then_some(Wish::Execute);
-        let execution = session.execution(wish.as_ref())?;
+        let execution = session.decide_execution(wish.as_ref())?;
         let mut consent = Consent::new(system, session.directory(), execution);
-        consent.project(&project).map_err(|refusal| {
+        consent.check_project(&project).map_err(|refusal| {
             let message = format!("the servers in `{}` do not start: {refusal}", path.display());
             let trust = trust_command(session.directory(), &refusal.root);
             CommandError::refused(message).with_hint(format!(
@@ -186,7 +190,7 @@ fn read_servers(
             ))
         })?;
     }
-    ConfiguredServers::read(&bytes).map_err(refused)
+    ConfiguredServers::parse_configuration(&bytes).map_err(refused)
 }
 
 /// Starts the servers and lists their tools, if the agent may call them. Prints the problems. The agent has passed every
@@ -199,23 +203,23 @@ pub(super) fn offered_by(
     let mut servers = servers.lock();
     let names: Vec<&str> = servers.names().collect();
     if names.is_empty() {
-        ui.warning("no MCP servers are configured here")?;
+        ui.print_warning("no MCP servers are configured here")?;
         return Ok(Vec::new());
     }
-    if !effective.has(&Ability::Base(Base::Mcp)) {
-        ui.warning("the servers are not listed: the agent does not have the ability `mcp`")?;
-        ui.hint("the agent must list it under `allow`, and you start it with `--grant mcp`")?;
+    if !effective.has_ability(&Ability::Base(Base::Mcp)) {
+        ui.print_warning("the servers are not listed: the agent does not have the ability `mcp`")?;
+        ui.print_hint("the agent must list it under `allow`, and you start it with `--grant mcp`")?;
         return Ok(Vec::new());
     }
-    ui.status(&format!("starting {}", names.join(", ")))?;
+    ui.print_status(&format!("starting {}", names.join(", ")))?;
     let (tools, problems) = ServerTool::list(&mut servers, SERVER_PATIENCE);
-    problems.iter().try_for_each(|problem| ui.warning(problem))?;
+    problems.iter().try_for_each(|problem| ui.print_warning(problem))?;
     Ok(tools)
 }
 
 /// Refuses a disabled agent and one with missing requirements, before any of its code runs.
 pub(super) fn refuse_closed(session: &Session, agent: &Agent) -> Result {
-    let refusals = refusals(session.system(), agent);
+    let refusals = collect_refusals(session.system(), agent);
     if refusals.is_empty() {
         return Ok(());
     }
@@ -232,7 +236,7 @@ pub(super) fn through_gates<'r>(
     tools: &'r mut AgentTools,
 ) -> Result<Ready<'r>> {
     let effective = Effective::new(grant, &agent.abilities);
-    Ready::pass(session.system(), agent, Some(input), &effective, tools)
+    Ready::pass_gates(session.system(), agent, Some(input), &effective, tools)
         .map_err(|error| CommandError::refused(error.to_string()))
 }
 
@@ -246,15 +250,15 @@ pub(super) fn input_of(agent: &Agent, typed: Option<&str>) -> AgentValue {
 
 /// Returns all diagnostics of an agent, its code included, and its tools. Without execution the
 /// tools are unknown.
-pub(super) fn examined(
+pub(super) fn examine_agent(
     ui: &mut Ui,
     session: &Session,
     loaded: &Loaded,
     fencing: &FenceArgs,
 ) -> Result<AgentCode> {
     let Some(agent) = loaded.agent() else { return Ok(AgentCode::default()) };
-    if let (Execution::Off(off), Some(_)) = (session.execution(None)?, &agent.tools) {
-        ui.warning(&format!("the tools are not looked at: nothing runs because of {off}"))?;
+    if let (Execution::Off(off), Some(_)) = (session.decide_execution(None)?, &agent.tools) {
+        ui.print_warning(&format!("the tools are not looked at: nothing runs because of {off}"))?;
         return Ok(AgentCode::default());
     }
     let missing = missing_fence(fencing);

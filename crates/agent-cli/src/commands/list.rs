@@ -13,17 +13,17 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentListArgs) -> Result {
-    let root = session.root()?;
+    let root = session.open_root()?;
     warn_of_wide_root(ui, session, root.path())?;
-    let found = agents::list(session.system(), &root);
+    let found = agents::list_agents(session.system(), &root);
     if args.json {
         let root = root.path();
-        let agents: Vec<Value> = found.iter().map(|found| json(root, found)).collect();
+        let agents: Vec<Value> = found.iter().map(|found| agent_json(root, found)).collect();
         let body = json!({ "agents": agents });
         return ui.print_json("agent list", root, &[], body);
     }
     if found.is_empty() {
-        ui.status(
+        ui.print_status(
             "there are no agent files: `agents/CATEGORY_NAME.agent.md`, or the same at home",
         )?;
     }
@@ -33,7 +33,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentListArgs) -> Resul
             0 => format!("`{path}` is a portable agent"),
             more => format!("`{path}` and {more} more are portable agents"),
         };
-        ui.status(&format!(
+        ui.print_status(&format!(
             "{what}: `brief registry build` writes it for each client; `brief agent` runs agent files only"
         ))?;
     }
@@ -50,7 +50,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentListArgs) -> Resul
     Ok(())
 }
 
-fn json(root: &Path, (owner, loaded): &(AgentOwner, Loaded)) -> Value {
+fn agent_json(root: &Path, (owner, loaded): &(AgentOwner, Loaded)) -> Value {
     let agent = loaded.agent();
     json!({
         "name": agent.map_or("", |agent| &agent.name.name),

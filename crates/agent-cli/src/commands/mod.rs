@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use brief_agent::remote_commands::{self, RemoteAccess};
 use brief_engine::Root;
-use brief_engine::agents::{self, Agent, AgentOptions, Loaded, load};
+use brief_engine::agents::{self, Agent, AgentOptions, Loaded, load_agent};
 use brief_safety::policy::SourcePlace;
 use brief_syntax::Diagnostic;
 use brief_syntax::near_miss::nearest_few;
@@ -47,13 +47,13 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AgentArgs) -> Result {
 
 /// Returns the path of an agent: the typed one, or that of the only agent of `brief agent list` with the typed name. A file
 /// of that path comes first.
-fn locate(session: &Session, root: &Root, typed: &Path) -> Result<PathBuf> {
+fn locate_agent(session: &Session, root: &Root, typed: &Path) -> Result<PathBuf> {
     let path = session.directory().join(typed);
     let name = typed.to_str().filter(|name| typed.components().count() == 1 && !name.contains('.'));
     let Some(name) = name.filter(|_| session.system().resolve(&path).is_err()) else {
         return Ok(path);
     };
-    let known: Vec<PathBuf> = agents::list(session.system(), root)
+    let known: Vec<PathBuf> = agents::list_agents(session.system(), root)
         .iter()
         .map(|(_, agent)| agent.path().to_owned())
         .collect();
@@ -90,19 +90,18 @@ fn stem_of(path: &Path) -> String {
 }
 
 /// Reads an agent that the user named.
-fn read(ui: &mut Ui, session: &Session, file: &AgentFileArgs) -> Result<Loaded> {
-    let root = session.root()?;
-    let path = locate(session, &root, &file.file)?;
+fn read_agent(ui: &mut Ui, session: &Session, file: &AgentFileArgs) -> Result<Loaded> {
+    let root = session.open_root()?;
+    let path = locate_agent(session, &root, &file.file)?;
     let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
-    let loaded = load(session.system(), &path, &options);
+    let loaded = load_agent(session.system(), &path, &options);
     let Some(agent) = loaded.agent().filter(|agent| !agent.unresolved.is_empty()) else {
         return Ok(loaded);
     };
-    let policy = session.policy()?;
-    let forbidden = agent
-        .unresolved
-        .iter()
-        .find_map(|remote| Some((remote, policy.source(&SourcePlace::of_address(&remote.url))?)));
+    let policy = session.load_policy()?;
+    let forbidden = agent.unresolved.iter().find_map(|remote| {
+        Some((remote, policy.find_source_rule(&SourcePlace::of_address(&remote.url))?))
+    });
     let access = match (forbidden, file.fetch) {
         (Some((remote, decision)), true) => {
             let message = format!("`{}` is not fetched: {decision}", remote.url);
@@ -112,12 +111,12 @@ fn read(ui: &mut Ui, session: &Session, file: &AgentFileArgs) -> Result<Loaded> 
         (None, true) => RemoteAccess::Fetch,
         (None, false) => RemoteAccess::Kept,
     };
-    let commands = remote_commands::resolve(session.system(), agent, access);
+    let commands = remote_commands::resolve_remote_commands(session.system(), agent, access);
     for note in &commands.notes {
-        ui.warning(note)?;
+        ui.print_warning(note)?;
     }
     let options = AgentOptions { fetched: &commands.fetched, ..options };
-    Ok(load(session.system(), &path, &options))
+    Ok(load_agent(session.system(), &path, &options))
 }
 
 /// Prints the JSON answer of the command `kind` about an agent.
@@ -128,26 +127,30 @@ fn print_json(
     diagnostics: &[Diagnostic],
     body: impl Serialize,
 ) -> Result {
-    let root = session.root()?;
+    let root = session.open_root()?;
     ui.print_json(kind, root.path(), diagnostics, body)
 }
 
 /// Returns the agent of a file without errors; otherwise prints the diagnostics.
-fn usable<'l>(ui: &mut Ui, session: &Session, loaded: &'l Loaded) -> Result<&'l Agent> {
+fn ensure_usable<'l>(ui: &mut Ui, session: &Session, loaded: &'l Loaded) -> Result<&'l Agent> {
     match loaded.agent() {
         Some(agent) => {
             // With JSON, they are part of the answer.
             if !ui.has_promised_json() {
-                ui.mention(loaded.diagnostics(), session.root()?.path())?;
+                ui.print_diagnostic_lines(loaded.diagnostics(), session.open_root()?.path())?;
             }
             Ok(agent)
         }
-        None => Err(refuse(ui, session, loaded.diagnostics())?),
+        None => Err(refuse_agent(ui, session, loaded.diagnostics())?),
     }
 }
 
 /// Prints the reasons why an agent does not load, and returns the end of the command.
-fn refuse(ui: &mut Ui, session: &Session, diagnostics: &[Diagnostic]) -> Result<CommandError> {
-    ui.mention(diagnostics, session.root()?.path())?;
+fn refuse_agent(
+    ui: &mut Ui,
+    session: &Session,
+    diagnostics: &[Diagnostic],
+) -> Result<CommandError> {
+    ui.print_diagnostic_lines(diagnostics, session.open_root()?.path())?;
     Ok(CommandError::reported(ErrorKind::Refused))
 }

@@ -15,12 +15,12 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentNewArgs) -> Result
         return Err(CommandError::usage(message)
             .with_hint("write a category and a name, such as `brief agent new dev_review`"));
     }
-    let below = scaffold::path(name);
-    let text = scaffold::agent(name);
+    let below = scaffold::agent_file_path(name);
+    let text = scaffold::render_agent_file(name);
     let (path, shown) = write_new(session, &args.above, below.as_ref(), &text)?;
     if args.json {
         return print_created(ui, session, "agent new", &path);
     }
     ui.print_line(shown.display())?;
-    ui.hint(&format!("run `brief agent check --preflight {}` to try it", shown.display()))
+    ui.print_hint(&format!("run `brief agent check --preflight {}` to try it", shown.display()))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::executing::{input_of, load_tools, refuse_closed, through_gates};
-use super::{print_json, read, usable};
+use super::{ensure_usable, print_json, read_agent};
 use crate::agent::{AgentFileArgs, PreflightArgs};
 use crate::error::{CommandError, ErrorKind, Result, refuse_if};
 use crate::session::Session;
@@ -20,8 +20,8 @@ pub(super) fn run(
     is_json: bool,
 ) -> Result {
     let file = AgentFileArgs { file: file.to_owned(), fetch: args.fetch };
-    let grant = args.executing.abilities()?;
-    let loaded = read(ui, session, &file)?;
+    let grant = args.executing.granted_abilities()?;
+    let loaded = read_agent(ui, session, &file)?;
     let agent = match loaded.agent() {
         Some(agent) => agent,
         None if is_json => {
@@ -29,7 +29,7 @@ pub(super) fn run(
             print_json(ui, session, "agent check preflight", loaded.diagnostics(), body)?;
             return Err(CommandError::reported(ErrorKind::Refused));
         }
-        None => usable(ui, session, &loaded)?,
+        None => ensure_usable(ui, session, &loaded)?,
     };
     let input = input_of(agent, args.input.as_deref());
     let mut problem = refuse_closed(session, agent).err();
@@ -43,9 +43,9 @@ pub(super) fn run(
         print_json(ui, session, "agent check preflight", loaded.diagnostics(), body)?;
         return refuse_if(!ok);
     }
-    ui.mention(loaded.diagnostics(), session.root()?.path())?;
+    ui.print_diagnostic_lines(loaded.diagnostics(), session.open_root()?.path())?;
     match problem {
-        None => ui.status("ready"),
+        None => ui.print_status("ready"),
         Some(problem) => Err(problem),
     }
 }

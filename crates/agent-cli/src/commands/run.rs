@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use brief_agent::conversation::{
     Connections, Conversation, ConversationLimits, ConversationSettings, Endpoint, Http, Input,
-    LineSource, SystemClock, Transcript, TurnEnding, TurnEvent, choose_model, interact, read_line,
+    LineSource, SystemClock, Transcript, TurnEnding, TurnEvent, choose_model, read_line,
+    run_interactive,
 };
 use brief_engine::agents::{AgentValue, Effective};
 use brief_syntax::limits;
@@ -14,7 +15,7 @@ use brief_syntax::limits;
 use super::executing::{
     ExecutedTools, input_of, load_tools, offered_by, refuse_closed, through_gates,
 };
-use super::{read, usable};
+use super::{ensure_usable, read_agent};
 use crate::agent::AgentRunArgs;
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::line_editor::TypedLines;
@@ -22,16 +23,16 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentRunArgs) -> Result {
-    let grant = args.executing.abilities()?;
-    let loaded = read(ui, session, &args.file)?;
-    let agent = usable(ui, session, &loaded)?;
+    let grant = args.executing.granted_abilities()?;
+    let loaded = read_agent(ui, session, &args.file)?;
+    let agent = ensure_usable(ui, session, &loaded)?;
     // The gates come before the first question about a server.
     refuse_closed(session, agent)?;
     let is_conversation = args.input.is_none() && ui.can_ask();
     let typed = match &args.input {
         Some(text) => Some(text.clone()),
         None if is_conversation => None,
-        None => Some(piped(ui)?),
+        None => Some(read_piped_input(ui)?),
     };
     let typed = typed.filter(|text| !text.trim().is_empty());
     let own = opening_of(&agent.input);
@@ -58,7 +59,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentRunArgs) -> Result
     let endpoint = Endpoint::from_environment(system)
         .map_err(|error| CommandError::usage(error.to_string()).with_hint(error.help()))?;
     if let Some(warning) = endpoint.warning() {
-        ui.warning(&warning)?;
+        ui.print_warning(&warning)?;
     }
     let http = Http::new(&endpoint).map_err(|error| CommandError::refused(error.to_string()))?;
     let transcript = match &args.transcript {
@@ -75,7 +76,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentRunArgs) -> Result
     let mut conversation = Conversation::new(ready, means, settings, transcript)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     if is_conversation {
-        return converse(ui, &mut conversation);
+        return run_conversation(ui, &mut conversation);
     }
     one_turn(ui, &mut conversation, &said.unwrap_or_default())
 }
@@ -92,7 +93,7 @@ fn opening_of(input: &AgentValue) -> Option<String> {
     }
 }
 
-fn piped(ui: &mut Ui) -> Result<String> {
+fn read_piped_input(ui: &mut Ui) -> Result<String> {
     let mut text = String::new();
     let limit = u64::try_from(limits::PROMPT_BYTES).unwrap_or(u64::MAX);
     ui.take_stdin().take(limit).read_to_string(&mut text).map_err(|error| {
@@ -112,7 +113,7 @@ fn one_turn(ui: &mut Ui, conversation: &mut Conversation<'_>, text: &str) -> Res
         Err(error) => return Err(CommandError::usage(error.to_string()).with_hint(error.help())),
     };
     let mut printer = TurnPrinter::new(ui);
-    let turn = conversation.say(&said, &mut |event| printer.tell(&event));
+    let turn = conversation.send_message(&said, &mut |event| printer.print_event(&event));
     printer.end_line();
     let turn = turn.map_err(|error| {
         let refused = CommandError::refused(error.to_string());
@@ -121,22 +122,27 @@ fn one_turn(ui: &mut Ui, conversation: &mut Conversation<'_>, text: &str) -> Res
             None => refused,
         }
     })?;
-    finished(ui, turn.ending)
+    finish_run(ui, turn.ending)
 }
 
 /// Continues until the user quits.
-fn converse(ui: &mut Ui, conversation: &mut Conversation<'_>) -> Result {
+fn run_conversation(ui: &mut Ui, conversation: &mut Conversation<'_>) -> Result {
     let names: Vec<String> =
         conversation.agent().commands.iter().map(|command| command.name.clone()).collect();
     let agent = conversation.agent();
-    ui.status(&format!("{} {}: /help lists the commands, /quit ends", agent.icon, agent.title))?;
+    ui.print_status(&format!(
+        "{} {}: /help lists the commands, /quit ends",
+        agent.icon, agent.title
+    ))?;
     let lines = TypedLines::new(names)
         .map_err(|error| CommandError::refused(format!("lines cannot be read: {error}")))?;
     let printer = RefCell::new(TurnPrinter::new(ui));
     let mut lines = PromptedLines { lines, printer: &printer };
-    let ending = interact(conversation, &mut lines, &mut |event| printer.borrow_mut().tell(&event))
-        .map_err(|error| CommandError::refused(error.to_string()))?;
-    finished(printer.into_inner().ui, ending)
+    let ending = run_interactive(conversation, &mut lines, &mut |event| {
+        printer.borrow_mut().print_event(&event);
+    })
+    .map_err(|error| CommandError::refused(error.to_string()))?;
+    finish_run(printer.into_inner().ui, ending)
 }
 
 /// The lines of a person, each asked for on a line of its own: the prompt erases the line that it is on.
@@ -165,7 +171,7 @@ impl<'u> TurnPrinter<'u> {
     }
 
     /// Prints an event: the model's words are the output, everything else goes to standard error.
-    fn tell(&mut self, event: &TurnEvent<'_>) {
+    fn print_event(&mut self, event: &TurnEvent<'_>) {
         if !matches!(event, TurnEvent::Text(_)) {
             self.end_line();
         }
@@ -178,13 +184,15 @@ impl<'u> TurnPrinter<'u> {
                 }
                 ui.print_text(text.as_bytes()).and_then(|()| ui.flush())
             }
-            TurnEvent::Called { name, arguments } => ui.status(&format!("-> {name} {arguments}")),
-            TurnEvent::Answered { name, result: Ok(_) } => ui.status(&format!("<- {name}")),
+            TurnEvent::Called { name, arguments } => {
+                ui.print_status(&format!("-> {name} {arguments}"))
+            }
+            TurnEvent::Answered { name, result: Ok(_) } => ui.print_status(&format!("<- {name}")),
             TurnEvent::Answered { name, result: Err(error) } => {
-                ui.warning(&format!("`{name}` failed: {error}"))
+                ui.print_warning(&format!("`{name}` failed: {error}"))
             }
             // One call per line, because a line break inside a line would be escaped.
-            TurnEvent::Notice(text) => text.lines().try_for_each(|line| ui.status(line)),
+            TurnEvent::Notice(text) => text.lines().try_for_each(|line| ui.print_status(line)),
         };
     }
 
@@ -197,13 +205,13 @@ impl<'u> TurnPrinter<'u> {
     }
 }
 
-fn finished(ui: &mut Ui, ending: TurnEnding) -> Result {
+fn finish_run(ui: &mut Ui, ending: TurnEnding) -> Result {
     ui.flush()?;
     match ending {
         TurnEnding::Answered => Ok(()),
         TurnEnding::Interrupted => Err(CommandError::interrupted()),
         other => {
-            ui.warning(&other.to_string())?;
+            ui.print_warning(&other.to_string())?;
             Err(CommandError::reported(ErrorKind::Refused))
         }
     }
@@ -234,7 +242,8 @@ mod tests {
         let stderr = SharedBuffer::default();
         let shown = stderr.clone();
         let mut ui = Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(stderr));
-        TurnPrinter::new(&mut ui).tell(&TurnEvent::Notice("commands:\n  /sum  adds\u{1b}[2J"));
+        TurnPrinter::new(&mut ui)
+            .print_event(&TurnEvent::Notice("commands:\n  /sum  adds\u{1b}[2J"));
         ui.flush().unwrap();
         let shown = String::from_utf8(shown.0.lock().unwrap().clone()).unwrap();
         assert_eq!(shown, "commands:\n  /sum  adds\\u{1b}[2J\n");
@@ -265,7 +274,7 @@ mod tests {
                 Ui::new(Box::new(io::empty()), Box::new(stdout.clone()), Box::new(io::sink()));
             let printer = RefCell::new(TurnPrinter::new(&mut ui));
             for text in texts {
-                printer.borrow_mut().tell(&TurnEvent::Text(text));
+                printer.borrow_mut().print_event(&TurnEvent::Text(text));
             }
             let lines = Asked(stdout, Vec::new());
             let mut lines = PromptedLines { lines, printer: &printer };

@@ -3,7 +3,7 @@
 use brief_serve::mcp::Served;
 
 use super::executing::{input_of, load_tools, refuse_closed, through_gates};
-use super::{read, usable};
+use super::{ensure_usable, read_agent};
 use crate::agent::AgentServeArgs;
 use crate::error::{CommandError, Result};
 use crate::mcp;
@@ -11,22 +11,23 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentServeArgs) -> Result {
-    let grant = args.executing.abilities()?;
-    let loaded = read(ui, session, &args.file)?;
-    let agent = usable(ui, session, &loaded)?;
+    let grant = args.executing.granted_abilities()?;
+    let loaded = read_agent(ui, session, &args.file)?;
+    let agent = ensure_usable(ui, session, &loaded)?;
     refuse_closed(session, agent)?;
     let input = input_of(agent, args.input.as_deref());
     let mut tools = load_tools(&args.executing, ui, session, agent, &input, &grant)?.tools;
     let system = session.system();
     let mut ready = through_gates(session, agent, &input, &grant, &mut tools)?;
     if ui.can_ask() {
-        ui.status("waiting for an MCP client on standard input; Ctrl-C ends it")?;
-        ui.hint("`brief agent run FILE` is for people")?;
+        ui.print_status("waiting for an MCP client on standard input; Ctrl-C ends it")?;
+        ui.print_hint("`brief agent run FILE` is for people")?;
     }
     ui.tell_remarks()?;
     let interruption = system.interruption()?;
     // Standard output belongs to the protocol; a closed standard error is ignored.
-    let served = mcp::serve(&mut ready, &interruption, &mut |line| drop(ui.status(line)));
+    let served =
+        mcp::serve_agent(&mut ready, &interruption, &mut |line| drop(ui.print_status(line)));
     match served.map_err(|error| CommandError::refused(error.to_string()))? {
         Served::Closed => Ok(()),
         Served::Interrupted => Err(CommandError::interrupted()),

@@ -5,8 +5,8 @@ use brief_syntax::Diagnostic;
 use serde::Serialize;
 use serde_json::json;
 
-use super::executing::{examined, input_of};
-use super::{print_json, read, refuse};
+use super::executing::{examine_agent, input_of};
+use super::{print_json, read_agent, refuse_agent};
 use crate::agent::AgentShowArgs;
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
@@ -19,8 +19,8 @@ struct Shown<'a> {
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentShowArgs) -> Result {
-    let loaded = read(ui, session, &args.file)?;
-    let code = examined(ui, session, &loaded, &args.fencing)?;
+    let loaded = read_agent(ui, session, &args.file)?;
+    let code = examine_agent(ui, session, &loaded, &args.fencing)?;
     let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics().to_vec();
     diagnostics.extend(code.diagnostics.iter().cloned());
     let Some(agent) = loaded.agent().filter(|_| code.is_valid()) else {
@@ -37,13 +37,13 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentShowArgs) -> Resul
     };
     let mut view = AgentView::new(agent, &code.schemes);
     if let Some(rendered) = &rendered {
-        view = view.rendered(rendered, input.as_ref());
+        view = view.with_rendered(rendered, input.as_ref());
     }
     if args.json {
         let body = Shown { ok: true, agent: view };
         return print_json(ui, session, "agent show", &diagnostics, body);
     }
-    ui.mention(&diagnostics, session.root()?.path())?;
+    ui.print_diagnostic_lines(&diagnostics, session.open_root()?.path())?;
     ui.print_heading(&format!("{} {} {}", agent.icon, agent.title, agent.version))?;
     ui.print_line(&agent.description)?;
     ui.print_line(format!("status: {}", agent.status.as_str()))?;
@@ -85,7 +85,7 @@ fn not_shown(
     diagnostics: &[Diagnostic],
 ) -> Result {
     if !args.json {
-        return Err(refuse(ui, session, diagnostics)?);
+        return Err(refuse_agent(ui, session, diagnostics)?);
     }
     print_json(ui, session, "agent show", diagnostics, json!({ "ok": false }))?;
     Err(CommandError::reported(ErrorKind::Refused))

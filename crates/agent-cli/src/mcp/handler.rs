@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 
 use brief_agent::conversation::Ready;
 use brief_serve::mcp::session::{
-    Answered, Context, ListParams, about_to_end, call_result, invalid,
+    Answered, Context, ListParams, about_to_end, call_result, invalid_params_error,
 };
 use brief_system::Interruption;
 use rmcp::handler::server::ServerHandler;
@@ -51,7 +51,7 @@ impl Job {
             return;
         }
         ready.interrupt_by(&stop.or(interruption));
-        let result = ready.call(&name, &arguments);
+        let result = ready.call_tool(&name, &arguments);
         log(&match &result {
             Some(Ok(_)) => format!("called `{name}`"),
             Some(Err(error)) => format!("`{name}` failed: {error}"),
@@ -123,7 +123,8 @@ impl ServerHandler for Handler {
             // The job sees the cancellation, and the tool is ended.
             () = context.ct.cancelled() => return Err(about_to_end()),
         };
-        let result = result.ok_or_else(|| invalid(format!("there is no tool `{name}`")))?;
+        let result =
+            result.ok_or_else(|| invalid_params_error(format!("there is no tool `{name}`")))?;
         Ok(call_result(result).into())
     }
 
@@ -137,6 +138,6 @@ impl ServerHandler for Handler {
         _: Context,
     ) -> Answered<GetPromptResponse> {
         let arguments = request.arguments.unwrap_or_default();
-        Ok(self.prompts.get(&request.name, &arguments).map_err(invalid)?.into())
+        Ok(self.prompts.get(&request.name, &arguments).map_err(invalid_params_error)?.into())
     }
 }

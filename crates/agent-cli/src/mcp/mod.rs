@@ -14,7 +14,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
 use brief_agent::conversation::Ready;
-use brief_serve::mcp::session::{TICK, speak};
+use brief_serve::mcp::session::{TICK, serve_streams};
 use brief_serve::mcp::{ServeError, Served};
 use brief_system::Interruption;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -26,7 +26,7 @@ use handler::{Handler, Job};
 /// interrupts.
 ///
 /// `log` gets a message for people about every call.
-pub(crate) fn serve(
+pub(crate) fn serve_agent(
     ready: &mut Ready<'_>,
     interruption: &Interruption,
     log: &mut dyn FnMut(&str),
@@ -51,7 +51,7 @@ where
     let (stop, stopped) = oneshot::channel();
     let protocol = thread::Builder::new()
         .name("mcp".to_owned())
-        .spawn(move || speak(handler, streams, left, stopped))
+        .spawn(move || serve_streams(handler, streams, left, stopped))
         .map_err(ServeError::Start)?;
     loop {
         match waiting.recv_timeout(TICK) {

@@ -45,15 +45,15 @@ impl Prompts {
         let lower = name.to_lowercase();
         let named = self.list.iter().find(|named| named.command.name.to_lowercase() == lower);
         let named = named.ok_or_else(|| format!("there is no command `{name}`"))?;
-        let text = named.text(given)?;
+        let text = named.render_text(given)?;
         Ok(prompt_result(text, named.description()))
     }
 }
 
 impl NamedCommand {
     fn new(command: &Command) -> NamedCommand {
-        let hints = command.hint.names();
-        let positions = command.positions();
+        let hints = command.hint.argument_names();
+        let positions = command.argument_positions();
         let highest = command.highest_argument().min(ARGUMENTS);
         let mut names: Vec<String> = Vec::new();
         for position in 1..=hints.len().min(ARGUMENTS).max(highest) {
@@ -84,7 +84,7 @@ impl NamedCommand {
 
     /// Inserts the arguments at their positions. Unknown names are ignored, as extra arguments of a command
     /// are (A36).
-    fn text(&self, given: &JsonObject) -> Result<String, String> {
+    fn render_text(&self, given: &JsonObject) -> Result<String, String> {
         let highest = self.positions.last().copied().unwrap_or_default();
         let (mut values, mut missing) = (Vec::new(), Vec::new());
         for (index, name) in self.names.iter().enumerate() {

@@ -36,7 +36,7 @@ impl ReadyTools for Fake {
         &self.schemes
     }
 
-    fn call(&mut self, name: &str, arguments: &str) -> Result<String, String> {
+    fn call_tool(&mut self, name: &str, arguments: &str) -> Result<String, String> {
         self.calls.lock().unwrap().push(name.to_owned());
         let json: Json = serde_json::from_str(arguments).unwrap();
         match name {
@@ -116,7 +116,7 @@ fn session_until(
     };
     let effective = Effective::new(&[], &agent.abilities);
     let system = MemorySystem::new("/p");
-    let mut ready = Ready::pass(&system, &agent, None, &effective, &mut tools).unwrap();
+    let mut ready = Ready::pass_gates(&system, &agent, None, &effective, &mut tools).unwrap();
     let mut log = Vec::new();
     let streams = move || tokio::io::split(ours);
     let served =
@@ -128,7 +128,7 @@ fn session_until(
 
 /// Lists and calls everything once.
 fn look_at_everything(client: &mut AgentClient) {
-    let tools = client.result("tools/list", json!({}));
+    let tools = client.request_result("tools/list", json!({}));
     let names: Vec<&Json> =
         tools["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["Add", "boom", "wait"]);
@@ -136,16 +136,17 @@ fn look_at_everything(client: &mut AgentClient) {
     let schema = json!({"type": "object", "properties": {"a": {"type": "number"}}});
     assert_eq!(tools["tools"][0]["inputSchema"], schema);
 
-    let sum = client.result("tools/call", json!({"name": "add", "arguments": {"a": 2, "b": 3}}));
+    let sum =
+        client.request_result("tools/call", json!({"name": "add", "arguments": {"a": 2, "b": 3}}));
     assert_eq!(sum["content"], json!([{"type": "text", "text": "5"}]));
     assert_eq!(sum["isError"], false);
-    let failed = client.result("tools/call", json!({"name": "boom"}));
+    let failed = client.request_result("tools/call", json!({"name": "boom"}));
     assert_eq!(failed["content"][0]["text"], "no luck");
     assert_eq!(failed["isError"], true);
-    let unknown = client.ask("tools/call", json!({"name": "teleport", "arguments": {}}));
+    let unknown = client.request_answer("tools/call", json!({"name": "teleport", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602);
 
-    let prompts = client.result("prompts/list", json!({}));
+    let prompts = client.request_result("prompts/list", json!({}));
     assert_eq!(
         prompts["prompts"],
         json!([
@@ -161,7 +162,8 @@ fn look_at_everything(client: &mut AgentClient) {
         ])
     );
     let mut text = |name: &str, arguments: Json| {
-        let result = client.result("prompts/get", json!({"name": name, "arguments": arguments}));
+        let result =
+            client.request_result("prompts/get", json!({"name": name, "arguments": arguments}));
         assert_eq!(result["messages"][0]["role"], "user");
         result["messages"][0]["content"]["text"].as_str().unwrap().to_owned()
     };
@@ -177,7 +179,8 @@ fn look_at_everything(client: &mut AgentClient) {
         ("nobody", json!({}), "there is no command `nobody`"),
         ("test", json!({"target-name": 1}), "the argument `target-name` is not a text"),
     ] {
-        let answer = client.ask("prompts/get", json!({"name": name, "arguments": arguments}));
+        let answer =
+            client.request_answer("prompts/get", json!({"name": name, "arguments": arguments}));
         assert_eq!(answer["error"]["code"], -32602);
         assert_eq!(answer["error"]["message"], expected);
     }
@@ -194,7 +197,7 @@ fn every_revision_with_initialize() {
             assert_eq!(hello["serverInfo"]["version"], "1.2.3");
             assert_eq!(hello["serverInfo"]["title"], "Helper");
             assert_eq!(hello["capabilities"], json!({"tools": {}, "prompts": {}}));
-            client.result("ping", json!({}));
+            client.request_result("ping", json!({}));
             look_at_everything(client);
         });
         assert!(matches!(outcome.served, Ok(Served::Closed)), "{:?}", outcome.served);
@@ -208,7 +211,7 @@ fn every_revision_with_initialize() {
 fn the_newest_revision_without_initialize() {
     let outcome = session(|client| {
         client.speak_newest();
-        let known = client.result("server/discover", json!({}));
+        let known = client.request_result("server/discover", json!({}));
         assert_eq!(known["instructions"], "You help.\n\n## Rules\n\nBe brief.");
         let versions = known["supportedVersions"].as_array().unwrap();
         assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2024-11-05")));
@@ -218,7 +221,8 @@ fn the_newest_revision_without_initialize() {
     // The first call needs no listing before it.
     session(|client| {
         client.speak_newest();
-        let sum = client.result("tools/call", json!({"name": "Add", "arguments": {"a": 1}}));
+        let sum =
+            client.request_result("tools/call", json!({"name": "Add", "arguments": {"a": 1}}));
         assert_eq!(sum["content"][0]["text"], "1");
     });
 }
@@ -238,15 +242,18 @@ fn revisions_are_negotiated() {
 fn a_slow_tool_holds_up_no_questions() {
     let outcome = session(|client| {
         client.initialize("2025-11-25");
-        let slow = client.request("tools/call", json!({"name": "wait"}));
+        let slow = client.send_request("tools/call", json!({"name": "wait"}));
         client.started.recv_timeout(Duration::from_mins(2)).unwrap();
-        let next = client.request("tools/call", json!({"name": "Add", "arguments": {"a": 1}}));
-        client.result("ping", json!({}));
-        assert_eq!(client.result("tools/list", json!({}))["tools"].as_array().unwrap().len(), 3);
+        let next = client.send_request("tools/call", json!({"name": "Add", "arguments": {"a": 1}}));
+        client.request_result("ping", json!({}));
+        assert_eq!(
+            client.request_result("tools/list", json!({}))["tools"].as_array().unwrap().len(),
+            3
+        );
         client.go.send(()).unwrap();
         // One call after the other.
-        assert_eq!(client.receive()["id"], slow);
-        assert_eq!(client.receive()["id"], next);
+        assert_eq!(client.receive_message()["id"], slow);
+        assert_eq!(client.receive_message()["id"], next);
     });
     assert_eq!(outcome.calls, ["wait", "Add"]);
 }
@@ -255,17 +262,17 @@ fn a_slow_tool_holds_up_no_questions() {
 fn a_call_that_is_taken_back_is_not_made() {
     let outcome = session(|client| {
         client.initialize("2025-11-25");
-        let slow = client.request("tools/call", json!({"name": "wait"}));
+        let slow = client.send_request("tools/call", json!({"name": "wait"}));
         client.started.recv_timeout(Duration::from_mins(2)).unwrap();
-        let next = client.request("tools/call", json!({"name": "Add"}));
+        let next = client.send_request("tools/call", json!({"name": "Add"}));
         let cancel = json!({"requestId": next, "reason": "never mind"});
-        client.send(
+        client.send_message(
             &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel}),
         );
-        client.result("ping", json!({}));
+        client.request_result("ping", json!({}));
         client.go.send(()).unwrap();
-        assert_eq!(client.receive()["id"], slow);
-        client.result("ping", json!({}));
+        assert_eq!(client.receive_message()["id"], slow);
+        client.request_result("ping", json!({}));
     });
     assert_eq!(outcome.calls, ["wait"]);
 }
@@ -274,7 +281,8 @@ fn a_call_that_is_taken_back_is_not_made() {
 fn a_client_that_leaves_ends_it() {
     let outcome = session(|_| {});
     assert!(matches!(outcome.served, Ok(Served::Closed)), "{:?}", outcome.served);
-    let outcome = session(|client| client.send(&json!({"jsonrpc": "2.0", "method": "nonsense"})));
+    let outcome =
+        session(|client| client.send_message(&json!({"jsonrpc": "2.0", "method": "nonsense"})));
     assert!(matches!(outcome.served, Err(ServeError::Protocol(_))), "{:?}", outcome.served);
 }
 
@@ -283,11 +291,11 @@ fn what_is_no_json_gets_an_error() {
     session(|client| {
         client.send_bytes(b"hello?\n\n\xff\xfe{\n");
         for _ in 0..2 {
-            let answer = client.receive();
+            let answer = client.receive_message();
             assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &Json::Null));
         }
         client.initialize("2025-11-25");
-        let answer = client.ask("resources/read", json!({"uri": "file:///etc/passwd"}));
+        let answer = client.request_answer("resources/read", json!({"uri": "file:///etc/passwd"}));
         assert_eq!(answer["error"]["code"], -32601);
     });
 }

@@ -63,7 +63,7 @@ fn a_browser_ends_when_the_program_is_killed() {
     let arguments = format!("{{\"url\": \"http://{host}/\"}}");
     let args =
         ["debug", "call", FILE, "stay", &arguments, "--grant", "browser", "--allow-host", &host];
-    let mut child = project.command("", &args).spawn().unwrap();
+    let mut child = project.prepare_command("", &args).spawn().unwrap();
     let (profile, _) =
         wait_for("a browser runs", || keeper().filter(|(_, processes)| *processes > 3));
     child.kill().unwrap();

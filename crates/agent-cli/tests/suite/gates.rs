@@ -58,7 +58,7 @@ fn greeted(agent: &str, args: &[&str], stdin: &str) -> (Option<i32>, Vec<String>
         .with_env("OPENAI_API_KEY", "sk-0123456789secret");
     let args = [&["run", FILE][..], args].concat();
     let code = project.run_with_input(&args, stdin).code;
-    let asked = server.asked();
+    let asked = server.request_bodies();
     let messages = asked.first().and_then(|body| body["messages"].as_array().cloned());
     let texts = messages.unwrap_or_default();
     (code, texts.iter().map(|said| said["content"].as_str().unwrap().to_owned()).collect())

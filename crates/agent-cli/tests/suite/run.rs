@@ -37,7 +37,7 @@ fn a_turn_calls_tools_and_ends_with_the_answer() {
     let args = ["run", FILE, "--input", "/sum 6 7", "--transcript", "talk.jsonl"];
     let output = project.run(&args);
     assert_eq!((output.stdout.as_str(), output.code), ("It is 13.\n", Some(0)), "{output}");
-    let asked = server.asked();
+    let asked = server.request_bodies();
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[0]["model"], "small");
     assert_eq!(asked[0]["messages"][0]["role"], "system");
@@ -57,7 +57,7 @@ fn what_is_piped_in_is_said() {
         ModelServer::start(vec![json!({"finish": "stop", "deltas": [{"content": "Yes."}]})]);
     let output = adder(&server).run_with_input(&["run", FILE], "Are you there?\n");
     assert_eq!((output.stdout.as_str(), output.code), ("Yes.\n", Some(0)), "{output}");
-    assert_eq!(server.asked()[0]["messages"][1]["content"], "Are you there?");
+    assert_eq!(server.request_bodies()[0]["messages"][1]["content"], "Are you there?");
 }
 
 /// A gate that is closed makes no request at all.
@@ -76,7 +76,7 @@ fn a_closed_gate_makes_no_request() {
         let output = project.run(&["run", FILE, "--input", "Add."]);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(output.stderr.contains(words), "{words}: {output}");
-        assert_eq!(server.asked().len(), 0, "{words}");
+        assert_eq!(server.request_bodies().len(), 0, "{words}");
     }
 }
 
@@ -84,7 +84,7 @@ fn a_closed_gate_makes_no_request() {
 #[test]
 fn a_served_agent_has_tools_prompts_and_instructions() {
     let project = project().with_file(FILE, AGENT);
-    let mut command = project.command("", &["serve", FILE]);
+    let mut command = project.prepare_command("", &["serve", FILE]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -123,7 +123,7 @@ fn a_tool_asks_a_configured_server() {
         .with_env("BRIEF_EXEC", "always")
         .with_file(FILE, AGENT)
         .with_file("agents/dev_asker.agent.md", asking);
-    let serve = project.command("", &["serve", FILE]);
+    let serve = project.prepare_command("", &["serve", FILE]);
     let program = serve.get_program().to_str().unwrap();
     let server = json!({"command": program, "args": ["serve", FILE]});
     project.write("servers.json", json!({"mcpServers": {"adder": server}}).to_string());
@@ -151,7 +151,7 @@ fn the_official_sdk_lists_and_calls_what_is_served() {
     needs!(McpSdk);
     let project = project().with_file(FILE, AGENT);
     let workspace = crate::workspace();
-    let serve = project.command("", &["serve", FILE]);
+    let serve = project.prepare_command("", &["serve", FILE]);
     let mut client = std::process::Command::new("python3");
     client
         .arg(workspace.join("conformance/agents/mcp-client.py"))

@@ -21,7 +21,7 @@ fn agent() -> Sandbox {
 fn start(project: &Sandbox, options: &[&str]) -> McpProcess {
     let mut args = vec!["serve", "agents/dev_t.agent.md"];
     args.extend(options);
-    McpProcess::speak(project, &args)
+    McpProcess::start(project, &args)
 }
 
 /// Waits until the worker of a server computes, and returns its number.
@@ -60,11 +60,11 @@ fn x11_signals_and_eof_end_a_looping_tool() {
     for tool in ["loop", "native"] {
         for end in ["TERM", "INT", "eof"] {
             let mut server = start(&project, &[]);
-            server.call(1, tool);
+            server.send_tool_call(1, tool);
             let worker = busy_worker(&server);
             match end {
-                "eof" => server.leave(),
-                signal => server.signal(signal),
+                "eof" => server.close_input(),
+                signal => server.send_signal(signal),
             }
             server.await_end(&format!("{tool} {end}"));
             wait_until(&format!("the worker ends, {tool} {end}"), || is_gone(worker));
@@ -77,14 +77,15 @@ fn x11_signals_and_eof_end_a_looping_tool() {
 fn x11_a_cancelled_call_ends_and_the_next_works() {
     let mut server = start(&agent(), &[]);
     for (id, tool) in [(10, "loop"), (20, "native")] {
-        server.call(id, tool);
+        server.send_tool_call(id, tool);
         let worker = busy_worker(&server);
         let params = json!({"requestId": id});
-        server.send(
+        server.send_message(
             &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}),
         );
         wait_until(&format!("the worker ends, {tool}"), || is_gone(worker));
-        let answer = server.ask(id + 1, "tools/call", &json!({"name": "one", "arguments": {}}));
+        let answer =
+            server.request_answer(id + 1, "tools/call", &json!({"name": "one", "arguments": {}}));
         assert_eq!(answer["result"]["content"][0]["text"], "1", "{answer}");
     }
 }
@@ -104,16 +105,16 @@ fn a05_a_granted_program_ends_with_a_killed_brief() {
             let lifeline = Lifeline::create(&project.path().join("alive"));
             let server = if serves {
                 let mut server = start(&project, &["--grant", "sh"]);
-                server.call(5, "hold");
+                server.send_tool_call(5, "hold");
                 server
             } else {
                 let args = ["debug", "call", "agents/dev_t.agent.md", "hold", "--grant", "sh"];
-                let child = project.command("", &args).spawn().unwrap();
-                McpProcess::mute(child)
+                let child = project.prepare_command("", &args).spawn().unwrap();
+                McpProcess::from_child(child)
             };
             let ready = project.path().join("ready");
             wait_until("the program runs", || ready.exists());
-            server.signal(signal);
+            server.send_signal(signal);
             lifeline.wait_for_end();
         }
     }
@@ -125,7 +126,7 @@ fn x11_a_cancelled_call_ends_its_programs() {
     let project = agent();
     project.write("agents/dev_t.agent.md", format!("---\nallow: [tool, sh]\n---\n{AGENT}"));
     let mut server = start(&project, &["--grant", "sh"]);
-    server.call(5, "sleep");
+    server.send_tool_call(5, "sleep");
     let id = server.id();
     let asleep = || {
         let is_sleep = |id: &u32| {
@@ -136,7 +137,9 @@ fn x11_a_cancelled_call_ends_its_programs() {
     };
     let program = wait_for("the program starts", asleep);
     let params = json!({"requestId": 5});
-    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+    server.send_message(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}),
+    );
     wait_until("the program ends", || is_gone(program));
 }
 
@@ -145,9 +148,9 @@ fn x11_a_cancelled_call_ends_its_programs() {
 fn x11_a_worker_ends_with_a_killed_server() {
     for tool in ["loop", "native"] {
         let mut server = start(&agent(), &[]);
-        server.call(1, tool);
+        server.send_tool_call(1, tool);
         let worker = busy_worker(&server);
-        server.signal("KILL");
+        server.send_signal("KILL");
         server.wait();
         wait_until(&format!("the worker ends, {tool}"), || is_gone(worker));
     }
@@ -159,10 +162,10 @@ fn x11_agent_call_is_ended_by_signals() {
     let project = agent();
     for signal in ["TERM", "INT"] {
         let args = ["debug", "call", "agents/dev_t.agent.md", "loop"];
-        let child = project.command("", &args).spawn().unwrap();
-        let mut server = McpProcess::mute(child);
+        let child = project.prepare_command("", &args).spawn().unwrap();
+        let mut server = McpProcess::from_child(child);
         let worker = busy_worker(&server);
-        server.signal(signal);
+        server.send_signal(signal);
         server.await_end(signal);
         wait_until(&format!("the worker ends, {signal}"), || is_gone(worker));
         let status = server.wait();
@@ -194,18 +197,19 @@ fn x11_what_is_no_message_gets_an_error() {
         (b"{}", -32600),
         (b"{\"id\":3}", -32600),
     ] {
-        server.raw(line);
-        let answer = server.receive();
+        server.send_line(line);
+        let answer = server.receive_message();
         let shown = String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned();
         assert_eq!(answer["error"]["code"], code, "{shown}: {answer}");
         assert_eq!(answer["jsonrpc"], "2.0", "{shown}: {answer}");
     }
-    let unknown = server.ask(30, "resources/read", &json!({"uri": "file:///etc/passwd"}));
+    let unknown =
+        server.request_answer(30, "resources/read", &json!({"uri": "file:///etc/passwd"}));
     assert!(
         unknown["error"]["code"].is_number() && !unknown.to_string().contains("root:"),
         "{unknown}"
     );
-    let answer = server.ask(31, "tools/call", &json!({"name": "one", "arguments": {}}));
+    let answer = server.request_answer(31, "tools/call", &json!({"name": "one", "arguments": {}}));
     assert_eq!(answer["result"]["content"][0]["text"], "1", "{answer}");
 }
 
@@ -231,7 +235,7 @@ fn x11_a_first_line_that_is_no_message_gets_an_error() {
 fn x11_nonsense_without_end_is_left() {
     let mut server = start(&agent(), &[]);
     for _ in 0..100 {
-        server.raw(b"nonsense");
+        server.send_line(b"nonsense");
     }
     server.await_end("after nonsense");
 }

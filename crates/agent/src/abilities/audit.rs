@@ -12,7 +12,7 @@ use brief_system::System;
 use serde_json::{Value, json};
 
 use super::browser::PageConnection;
-use super::{AbilityRefusal, AbilityRequest, AbilityResult, target};
+use super::{AbilityRefusal, AbilityRequest, AbilityResult, request_subject};
 
 /// The replacement for a secret value.
 const HIDDEN: &str = "***";
@@ -53,14 +53,14 @@ impl AbilityAudit {
     }
 
     /// Keeps a value out of the log from now on.
-    pub(super) fn hide(&mut self, secret: &str) {
+    pub(super) fn hide_secret(&mut self, secret: &str) {
         if secret.len() >= SHORTEST_SECRET && !self.secrets.iter().any(|known| known == secret) {
             self.secrets.push(secret.to_owned());
         }
     }
 
     /// Writes a request and the decision about it. Returns its number.
-    pub(super) fn ask(
+    pub(super) fn write_request(
         &mut self,
         asked: &AbilityRequest<'_>,
         granted: &AbilityResult<()>,
@@ -68,34 +68,34 @@ impl AbilityAudit {
         self.number += 1;
         let AbilityRequest { tool, ability, call, .. } = asked;
         let verdict = granted.as_ref().map_or_else(AbilityRefusal::verdict, |()| "allowed");
-        self.write(&json!({
+        self.write_line(&json!({
             "seq": self.number, "event": "ask", "tool": tool, "ability": ability, "call": call,
-            "target": self.cleaned(&target(asked)), "verdict": verdict,
+            "target": self.clean_value(&request_subject(asked)), "verdict": verdict,
         }))?;
         Ok(self.number)
     }
 
     /// Writes the end of a request.
-    pub(super) fn end(&self, number: u64, outcome: &AbilityResult) -> io::Result<()> {
+    pub(super) fn write_end(&self, number: u64, outcome: &AbilityResult) -> io::Result<()> {
         let refusal = outcome.as_ref().err();
-        self.write(&json!({
+        self.write_line(&json!({
             "seq": number, "event": "end", "verdict": refusal.map_or("done", AbilityRefusal::verdict),
-            "message": self.message(refusal),
+            "message": self.clean_message(refusal),
         }))
     }
 
     /// Writes a connection that pages have asked for during a call, or since the one before it.
-    pub(super) fn connection(&self, number: u64, found: &PageConnection) -> io::Result<()> {
+    pub(super) fn write_connection(&self, number: u64, found: &PageConnection) -> io::Result<()> {
         let refusal = found.refusal.as_ref();
-        self.write(&json!({
-            "seq": number, "event": "connection", "target": self.cleaned(&json!(found.target)),
+        self.write_line(&json!({
+            "seq": number, "event": "connection", "target": self.clean_value(&json!(found.target)),
             "verdict": refusal.map_or("allowed", AbilityRefusal::verdict), "count": found.count,
-            "message": self.message(refusal),
+            "message": self.clean_message(refusal),
         }))
     }
 
-    fn message(&self, refusal: Option<&AbilityRefusal>) -> Value {
-        self.cleaned(&json!(refusal.map(ToString::to_string)))
+    fn clean_message(&self, refusal: Option<&AbilityRefusal>) -> Value {
+        self.clean_value(&json!(refusal.map(ToString::to_string)))
     }
 
     /// Returns the number of the last request.
@@ -104,7 +104,7 @@ impl AbilityAudit {
     }
 
     /// Removes secrets from a value and cuts it to the limit.
-    fn cleaned(&self, value: &Value) -> Value {
+    fn clean_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => {
                 let mut text = text.clone();
@@ -118,13 +118,13 @@ impl AbilityAudit {
                 Value::String(text)
             }
             Value::Array(values) => {
-                Value::Array(values.iter().take(256).map(|value| self.cleaned(value)).collect())
+                Value::Array(values.iter().take(256).map(|value| self.clean_value(value)).collect())
             }
             value => value.clone(),
         }
     }
 
-    fn write(&self, line: &Value) -> io::Result<()> {
+    fn write_line(&self, line: &Value) -> io::Result<()> {
         match &self.place {
             LogTarget::Nowhere => Ok(()),
             LogTarget::File { system, path } => system.append(path, format!("{line}\n").as_bytes()),

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use brief_safety::sensitive::{self, Leaf};
 use brief_syntax::glob::Glob;
 use brief_syntax::limits;
-use brief_system::{Dir, DirEntry, FileKind, Permission, ReadError, System, words};
+use brief_system::{Dir, DirEntry, FileKind, Permission, ReadError, System, render_io_error};
 use serde_json::{Value, json};
 
 use super::scope::HiddenEntry;
-use super::{AbilityRefusal, AbilityResult, failed, refused, text};
+use super::{AbilityRefusal, AbilityResult, create_failure, create_refusal, text_argument};
 
 /// The limit for the names that a search looks at.
 const MOST_SEEN: usize = limits::TOOL_NAMES * 10;
@@ -47,9 +47,9 @@ struct ToolPath<'p> {
 
 impl<'p> ToolPath<'p> {
     /// Returns the last name, and the names above it.
-    fn split(&self) -> AbilityResult<(&'p str, &[&'p str])> {
+    fn split_name(&self) -> AbilityResult<(&'p str, &[&'p str])> {
         let split = self.names.split_last().map(|(name, above)| (*name, above));
-        split.ok_or_else(|| refused("a file has a name"))
+        split.ok_or_else(|| create_refusal("a file has a name"))
     }
 }
 
@@ -63,21 +63,21 @@ impl ToolFiles {
         &self.root
     }
 
-    pub(super) fn answer(&self, call: &str, args: &[Value]) -> AbilityResult {
+    pub(super) fn answer_call(&self, call: &str, args: &[Value]) -> AbilityResult {
         match call {
-            "readText" => self.read(&file_path(text(args, 0, "a file")?)?),
+            "readText" => self.read_file(&file_path(text_argument(args, 0, "a file")?)?),
             "writeText" => {
-                let path = text(args, 0, "a file")?;
-                let text = text(args, 1, "the text")?;
-                self.put(path, text.as_bytes(), limits::FILE_BYTES, Replacing::Files)
+                let path = text_argument(args, 0, "a file")?;
+                let text = text_argument(args, 1, "the text")?;
+                self.write_file(path, text.as_bytes(), limits::FILE_BYTES, Replacing::Files)
             }
             "list" => {
                 let path = args.first().and_then(Value::as_str).unwrap_or(".");
-                self.list(&tool_path(path)?)
+                self.list_directory(&tool_path(path)?)
             }
-            "stat" => self.stat(&tool_path(text(args, 0, "a file")?)?),
-            "glob" => self.glob(text(args, 0, "a pattern")?),
-            _ => Err(refused(format!("there is no `{call}` in 'fs'"))),
+            "stat" => self.stat_path(&tool_path(text_argument(args, 0, "a file")?)?),
+            "glob" => self.glob_paths(text_argument(args, 0, "a pattern")?),
+            _ => Err(create_refusal(format!("there is no `{call}` in 'fs'"))),
         }
     }
 
@@ -85,24 +85,25 @@ impl ToolFiles {
         opened.as_deref().unwrap_or(self.handle.as_ref())
     }
 
-    fn read(&self, target: &ToolPath<'_>) -> AbilityResult {
-        let (above, name) = self.above(target)?;
+    fn read_file(&self, target: &ToolPath<'_>) -> AbilityResult {
+        let (above, name) = self.open_parent(target)?;
         let bytes =
             self.handle(&above).read(OsStr::new(name), limits::FILE_BYTES).map_err(|error| {
                 match error {
-                    ReadError::NotAFile(FileKind::Link) => {
-                        refused(format!("`{}` is a link, and no link is followed", target.shown))
-                    }
-                    error => failed(format!("`{}`: {error}", target.shown)),
+                    ReadError::NotAFile(FileKind::Link) => create_refusal(format!(
+                        "`{}` is a link, and no link is followed",
+                        target.shown
+                    )),
+                    error => create_failure(format!("`{}`: {error}", target.shown)),
                 }
             })?;
         String::from_utf8(bytes)
             .map(Value::String)
-            .map_err(|_| failed(format!("`{}` is not UTF-8 text", target.shown)))
+            .map_err(|_| create_failure(format!("`{}` is not UTF-8 text", target.shown)))
     }
 
     /// Writes a file of the project, and the directories above it.
-    pub(super) fn put(
+    pub(super) fn write_file(
         &self,
         path: &str,
         bytes: &[u8],
@@ -111,17 +112,17 @@ impl ToolFiles {
     ) -> AbilityResult {
         let target = file_path(path)?;
         if bytes.len() as u64 > most {
-            return Err(refused(format!("`{}`: more than {most} bytes", target.shown)));
+            return Err(create_refusal(format!("`{}`: more than {most} bytes", target.shown)));
         }
         let mut opened: OpenedDir = None;
-        let (name, above) = target.split()?;
+        let (name, above) = target.split_name()?;
         for directory in above {
             let handle = self.handle(&opened);
             let directory = OsStr::new(directory);
             let made = handle.make_dir(directory).map_err(|error| {
                 match handle.status(directory).map(|status| status.kind) {
                     Ok(FileKind::Link) => through_link(target.shown),
-                    _ => explain(target.shown, &error),
+                    _ => explain_error(target.shown, &error),
                 }
             });
             opened = Some(made?);
@@ -132,7 +133,7 @@ impl ToolFiles {
         match handle.status(name).map(|status| status.kind) {
             Err(_) => {}
             Ok(FileKind::File) if replacing == Replacing::Never => {
-                return Err(refused(format!(
+                return Err(create_refusal(format!(
                     "`{}` is there already, so it is not replaced",
                     target.shown
                 )));
@@ -142,25 +143,27 @@ impl ToolFiles {
                 permission = before.map(|before| before.permission).unwrap_or_default();
             }
             Ok(kind) => {
-                return Err(refused(format!(
+                return Err(create_refusal(format!(
                     "`{}` is {}, so it is not replaced",
                     target.shown,
                     kind.noun()
                 )));
             }
         }
-        handle.put_file(name, bytes, permission).map_err(|error| explain(target.shown, &error))?;
+        handle
+            .put_file(name, bytes, permission)
+            .map_err(|error| explain_error(target.shown, &error))?;
         Ok(Value::Null)
     }
 
-    fn list(&self, target: &ToolPath<'_>) -> AbilityResult {
-        let opened = self.below(&target.names, target.shown)?;
+    fn list_directory(&self, target: &ToolPath<'_>) -> AbilityResult {
+        let opened = self.open_below(&target.names, target.shown)?;
         let mut entries = self
             .handle(&opened)
             .first_entries(limits::TOOL_NAMES + 1)
-            .map_err(|error| explain(target.shown, &error))?;
+            .map_err(|error| explain_error(target.shown, &error))?;
         if entries.len() > limits::TOOL_NAMES {
-            return Err(refused(format!(
+            return Err(create_refusal(format!(
                 "`{}` has more than {} names",
                 target.shown,
                 limits::TOOL_NAMES
@@ -170,17 +173,17 @@ impl ToolFiles {
         let above = target.names.join("/");
         let shown = entries.iter().filter_map(|entry| {
             let name = entry.name.to_str()?;
-            is_for_tools(&join(&above, name), entry.kind)
-                .then(|| json!({"name": name, "kind": word(entry.kind)}))
+            is_for_tools(&join_path(&above, name), entry.kind)
+                .then(|| json!({"name": name, "kind": kind_name(entry.kind)}))
         });
         Ok(shown.collect())
     }
 
-    fn stat(&self, target: &ToolPath<'_>) -> AbilityResult {
+    fn stat_path(&self, target: &ToolPath<'_>) -> AbilityResult {
         if target.names.is_empty() {
             return Ok(json!({"kind": "directory", "size": 0}));
         }
-        let (above, name) = match self.above(target) {
+        let (above, name) = match self.open_parent(target) {
             Ok(found) => found,
             Err(AbilityRefusal::Failed(_)) => return Ok(Value::Null),
             Err(refusal) => return Err(refusal),
@@ -188,34 +191,35 @@ impl ToolFiles {
         match self.handle(&above).status(OsStr::new(name)) {
             Ok(status) => {
                 let size = if status.kind == FileKind::File { status.size } else { 0 };
-                Ok(json!({"kind": word(status.kind), "size": size}))
+                Ok(json!({"kind": kind_name(status.kind), "size": size}))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Value::Null),
-            Err(error) => Err(explain(target.shown, &error)),
+            Err(error) => Err(explain_error(target.shown, &error)),
         }
     }
 
-    fn glob(&self, pattern: &str) -> AbilityResult {
-        let glob = Glob::new(pattern.trim_start_matches("./"))
-            .map_err(|error| refused(format!("`{pattern}` is not a valid pattern: {error}")))?;
+    fn glob_paths(&self, pattern: &str) -> AbilityResult {
+        let glob = Glob::new(pattern.trim_start_matches("./")).map_err(|error| {
+            create_refusal(format!("`{pattern}` is not a valid pattern: {error}"))
+        })?;
         let mut search = NameSearch { glob: &glob, found: Vec::new(), seen: 0 };
-        search.descend(self.handle.as_ref(), "", 0)?;
+        search.search_directory(self.handle.as_ref(), "", 0)?;
         search.found.sort_unstable();
         Ok(json!(search.found))
     }
 
     /// Opens the parent directory of a path, and returns the last name.
-    fn above<'p>(&self, target: &ToolPath<'p>) -> AbilityResult<(OpenedDir, &'p str)> {
-        let (name, above) = target.split()?;
-        Ok((self.below(above, target.shown)?, name))
+    fn open_parent<'p>(&self, target: &ToolPath<'p>) -> AbilityResult<(OpenedDir, &'p str)> {
+        let (name, above) = target.split_name()?;
+        Ok((self.open_below(above, target.shown)?, name))
     }
 
-    fn below(&self, names: &[&str], shown: &str) -> AbilityResult<OpenedDir> {
+    fn open_below(&self, names: &[&str], shown: &str) -> AbilityResult<OpenedDir> {
         if names.is_empty() {
             return Ok(None);
         }
         let opened = self.handle.open_dir_below(&names.iter().collect::<PathBuf>());
-        opened.map(Some).map_err(|error| explain(shown, &error))
+        opened.map(Some).map_err(|error| explain_error(shown, &error))
     }
 }
 
@@ -226,16 +230,24 @@ struct NameSearch<'g> {
 }
 
 impl NameSearch<'_> {
-    fn descend(&mut self, handle: &dyn Dir, above: &str, depth: usize) -> AbilityResult<()> {
+    fn search_directory(
+        &mut self,
+        handle: &dyn Dir,
+        above: &str,
+        depth: usize,
+    ) -> AbilityResult<()> {
         let entries = handle.first_entries(MOST_SEEN.saturating_sub(self.seen) + 1);
-        let mut entries = entries.map_err(|error| explain(above, &error))?;
+        let mut entries = entries.map_err(|error| explain_error(above, &error))?;
         self.seen += entries.len();
         if self.seen > MOST_SEEN || self.found.len() > limits::TOOL_NAMES {
-            return Err(refused(format!("`{}` has to look at too many names", self.glob.as_str())));
+            return Err(create_refusal(format!(
+                "`{}` has to look at too many names",
+                self.glob.as_str()
+            )));
         }
         entries.sort();
         for DirEntry { name, kind } in entries {
-            let Some(path) = name.to_str().map(|name| join(above, name)) else { continue };
+            let Some(path) = name.to_str().map(|name| join_path(above, name)) else { continue };
             if !is_for_tools(&path, kind) {
                 continue;
             }
@@ -243,7 +255,7 @@ impl NameSearch<'_> {
             if may_hold && self.glob.could_match_inside(&path) {
                 // It may have been removed meanwhile.
                 if let Ok(handle) = handle.open_dir(&name) {
-                    self.descend(handle.as_ref(), &path, depth + 1)?;
+                    self.search_directory(handle.as_ref(), &path, depth + 1)?;
                 }
             }
             if kind == FileKind::File && self.glob.matches(&path) {
@@ -257,7 +269,7 @@ impl NameSearch<'_> {
 fn file_path(path: &str) -> AbilityResult<ToolPath<'_>> {
     let target = tool_path(path)?;
     if target.names.is_empty() || path.ends_with('/') {
-        return Err(refused(format!("`{path}` does not name a file")));
+        return Err(create_refusal(format!("`{path}` does not name a file")));
     }
     Ok(target)
 }
@@ -269,7 +281,7 @@ pub(super) fn check_path(path: &str) -> AbilityResult<()> {
 
 /// Splits a path, and refuses one that leaves the project or is hidden from tools.
 fn tool_path(path: &str) -> AbilityResult<ToolPath<'_>> {
-    let unfit = |why: &str| Err(refused(format!("`{path}` {why}")));
+    let unfit = |why: &str| Err(create_refusal(format!("`{path}` {why}")));
     if path.starts_with('/') || path.contains([':', '\\', '\0']) {
         return unfit("is not relative to the project, with `/` between names");
     }
@@ -284,7 +296,7 @@ fn tool_path(path: &str) -> AbilityResult<ToolPath<'_>> {
     if names.iter().any(|name| is_git(name)) {
         return unfit("is inside `.git`, which is not for tools");
     }
-    if let Some(found) = sensitive::find(&names.join("/")) {
+    if let Some(found) = sensitive::find_sensitive_pattern(&names.join("/")) {
         return unfit(&format!("may hold secrets (`{}`), and is not for tools", found.pattern));
     }
     Ok(ToolPath { names, shown: path })
@@ -304,12 +316,13 @@ pub(super) fn hidden_below(root: &dyn Dir, directory: &str) -> Result<Vec<Hidden
     let mut search = HiddenSearch { found: Vec::new(), seen: 0 };
     let above = names.join("/");
     if names.is_empty() {
-        search.descend(root, "", 0)?;
+        search.search_directory(root, "", 0)?;
     } else {
         // A link that stays in the project is an operand that the program follows.
         let opened = root.open_dir_below(Path::new(&above));
-        let opened = opened.map_err(|error| format!("`{directory}`: {}", words(&error)))?;
-        search.descend(opened.as_ref(), &above, 0)?;
+        let opened =
+            opened.map_err(|error| format!("`{directory}`: {}", render_io_error(&error)))?;
+        search.search_directory(opened.as_ref(), &above, 0)?;
     }
     Ok(search.found)
 }
@@ -320,9 +333,14 @@ struct HiddenSearch {
 }
 
 impl HiddenSearch {
-    fn descend(&mut self, handle: &dyn Dir, above: &str, depth: usize) -> Result<(), String> {
+    fn search_directory(
+        &mut self,
+        handle: &dyn Dir,
+        above: &str,
+        depth: usize,
+    ) -> Result<(), String> {
         let entries = handle.first_entries(limits::WALK_ENTRIES.saturating_sub(self.seen) + 1);
-        let entries = entries.map_err(|error| format!("`{above}`: {}", words(&error)))?;
+        let entries = entries.map_err(|error| format!("`{above}`: {}", render_io_error(&error)))?;
         self.seen += entries.len();
         if self.seen > limits::WALK_ENTRIES || depth > MOST_DEPTH {
             return Err(
@@ -330,7 +348,7 @@ impl HiddenSearch {
             );
         }
         for DirEntry { name, kind } in entries {
-            let shown = join(above, &name.to_string_lossy());
+            let shown = join_path(above, &name.to_string_lossy());
             let is_directory = kind == FileKind::Directory;
             if !is_for_tools(&shown, kind) {
                 if name.to_str().is_none() {
@@ -339,10 +357,10 @@ impl HiddenSearch {
                 self.found.push(HiddenEntry { path: shown, is_directory });
             } else if is_directory {
                 match handle.open_dir(&name) {
-                    Ok(handle) => self.descend(handle.as_ref(), &shown, depth + 1)?,
+                    Ok(handle) => self.search_directory(handle.as_ref(), &shown, depth + 1)?,
                     // It was removed meanwhile, or the program cannot open it either.
                     Err(error) if is_closed(&error) => {}
-                    Err(error) => return Err(format!("`{shown}`: {}", words(&error))),
+                    Err(error) => return Err(format!("`{shown}`: {}", render_io_error(&error))),
                 }
             }
         }
@@ -360,11 +378,11 @@ fn is_for_tools(path: &str, kind: FileKind) -> bool {
     !is_git(name) && sensitive::find_below("", path, leaf).is_none()
 }
 
-fn join(above: &str, name: &str) -> String {
+fn join_path(above: &str, name: &str) -> String {
     if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") }
 }
 
-fn word(kind: FileKind) -> &'static str {
+fn kind_name(kind: FileKind) -> &'static str {
     match kind {
         FileKind::File => "file",
         FileKind::Directory => "directory",
@@ -373,15 +391,15 @@ fn word(kind: FileKind) -> &'static str {
     }
 }
 
-fn explain(path: &str, error: &io::Error) -> AbilityRefusal {
+fn explain_error(path: &str, error: &io::Error) -> AbilityRefusal {
     if is_link(error) {
         return through_link(path);
     }
-    failed(format!("`{path}`: {}", words(error)))
+    create_failure(format!("`{path}`: {}", render_io_error(error)))
 }
 
 fn through_link(path: &str) -> AbilityRefusal {
-    refused(format!("`{path}` leads through a link, and no link is followed"))
+    create_refusal(format!("`{path}` leads through a link, and no link is followed"))
 }
 
 #[cfg(unix)]

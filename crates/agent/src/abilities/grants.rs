@@ -38,13 +38,13 @@ impl Grants {
     ) -> Result<Grants, GrantError> {
         let mut grants = Grants::default();
         for name in allowed {
-            match read(name)? {
+            match parse_grant(name)? {
                 (base, None) => drop(grants.names.insert(base)),
                 (_, Some(program)) => drop(grants.programs.insert(program.to_owned())),
             }
         }
         for name in denied {
-            match read(name)? {
+            match parse_grant(name)? {
                 ("sh", None) => {
                     grants.names.remove("sh");
                     grants.programs.clear();
@@ -57,19 +57,19 @@ impl Grants {
     }
 
     /// Returns whether an ability is granted; for `sh`, whether all programs are.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn contains(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
     /// Returns whether a program may be started.
     pub fn has_program(&self, name: &str) -> bool {
         let is_denied = self.denied_programs.contains(&name.to_lowercase());
-        !is_denied && (self.has("sh") || self.programs.contains(name))
+        !is_denied && (self.contains("sh") || self.programs.contains(name))
     }
 
     /// Returns whether any program may be started.
     pub fn has_programs(&self) -> bool {
-        self.has("sh") || !self.programs.is_empty()
+        self.contains("sh") || !self.programs.is_empty()
     }
 
     /// Returns the programs that are granted by name.
@@ -78,7 +78,7 @@ impl Grants {
     }
 }
 
-fn read(name: &str) -> Result<(&'static str, Option<&str>), GrantError> {
+fn parse_grant(name: &str) -> Result<(&'static str, Option<&str>), GrantError> {
     let error = || GrantError { name: name.to_owned() };
     let (base, program) = match name.split_once(':') {
         Some((base, program)) => (base, Some(program)),
@@ -103,14 +103,14 @@ mod tests {
     #[test]
     fn deny_wins_and_looks_at_programs_in_any_case() {
         let grants = Grants::new(["FS", "sh"], ["sh:rm"]).unwrap();
-        assert!(grants.has("fs") && grants.has_program("git"));
+        assert!(grants.contains("fs") && grants.has_program("git"));
         assert!(!grants.has_program("rm") && !grants.has_program("RM"));
-        assert!(!grants.has("network"));
+        assert!(!grants.contains("network"));
         let grants = Grants::new(["sh:Git"], []).unwrap();
         assert!(grants.has_program("Git") && !grants.has_program("git"));
-        assert!(!grants.has("sh") && grants.has_programs());
+        assert!(!grants.contains("sh") && grants.has_programs());
         let grants = Grants::new(["sh:git", "tool"], ["sh"]).unwrap();
-        assert!(!grants.has_program("git") && grants.has("tool"));
+        assert!(!grants.has_program("git") && grants.contains("tool"));
     }
 
     /// A70, A71, Y47.

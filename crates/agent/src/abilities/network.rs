@@ -17,7 +17,7 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 use super::address::is_public;
-use super::{AbilityRefusal, AbilityResult, failed, refused, text};
+use super::{AbilityRefusal, AbilityResult, create_failure, create_refusal, text_argument};
 
 const METHODS: [Method; 6] =
     [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
@@ -42,7 +42,7 @@ pub struct NetworkPolicy {
 }
 
 impl NetworkPolicy {
-    fn names(&self, uri: &Uri) -> bool {
+    fn is_private_host(&self, uri: &Uri) -> bool {
         let (Some(host), Some(authority)) = (uri.host(), uri.authority()) else { return false };
         let host = host.to_lowercase();
         self.private_hosts.contains(&host)
@@ -59,8 +59,8 @@ pub(super) struct HttpRequest {
 }
 
 impl HttpRequest {
-    pub(super) fn read(args: &[Value]) -> AbilityResult<HttpRequest> {
-        let uri = read_uri(text(args, 0, "an address")?)?;
+    pub(super) fn from_arguments(args: &[Value]) -> AbilityResult<HttpRequest> {
+        let uri = read_uri(text_argument(args, 0, "an address")?)?;
         let empty = Map::new();
         let options = args.get(1).and_then(Value::as_object).unwrap_or(&empty);
         let method = options.get("method").and_then(Value::as_str).unwrap_or("GET");
@@ -68,14 +68,14 @@ impl HttpRequest {
         let method = METHODS
             .into_iter()
             .find(|known| known.as_str() == method)
-            .ok_or_else(|| refused(format!("the method `{method}` is not allowed")))?;
+            .ok_or_else(|| create_refusal(format!("the method `{method}` is not allowed")))?;
         let mut headers = Vec::new();
         for (name, value) in options.get("headers").and_then(Value::as_object).unwrap_or(&empty) {
             let Some(value) = value.as_str() else {
-                return Err(refused(format!("the header `{name}` is not a string")));
+                return Err(create_refusal(format!("the header `{name}` is not a string")));
             };
             if OURS.split(' ').any(|ours| ours.eq_ignore_ascii_case(name)) {
-                return Err(refused(format!("the header `{name}` cannot be set")));
+                return Err(create_refusal(format!("the header `{name}` cannot be set")));
             }
             headers.push((name.clone(), value.to_owned()));
         }
@@ -83,11 +83,13 @@ impl HttpRequest {
             None | Some(Value::Null) => None,
             Some(Value::String(body)) => Some(body.clone()),
             Some(_) => {
-                return Err(refused("the body must be a string: `JSON.stringify(…)`".to_owned()));
+                return Err(create_refusal(
+                    "the body must be a string: `JSON.stringify(…)`".to_owned(),
+                ));
             }
         };
         if body.is_some() && !matches!(method, Method::POST | Method::PUT | Method::PATCH) {
-            return Err(refused(format!("a `{method}` request has no body")));
+            return Err(create_refusal(format!("a `{method}` request has no body")));
         }
         Ok(HttpRequest { uri, method, headers, body })
     }
@@ -95,20 +97,25 @@ impl HttpRequest {
 
 fn read_uri(text: &str) -> AbilityResult<Uri> {
     let address = text.split('#').next().unwrap_or_default();
-    let uri: Uri = address
-        .parse()
-        .map_err(|error| refused(format!("`{}` is not an address: {error}", shown(text, None))))?;
+    let uri: Uri = address.parse().map_err(|error| {
+        create_refusal(format!(
+            "`{}` is not an address: {error}",
+            render_request_target(text, None)
+        ))
+    })?;
     if uri.scheme().is_none() || uri.host().is_none_or(str::is_empty) {
-        return Err(refused(format!("`{text}` is not a complete address, such as `https://…`")));
+        return Err(create_refusal(format!(
+            "`{text}` is not a complete address, such as `https://…`"
+        )));
     }
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err(refused("an address must have no user or password in it"));
+        return Err(create_refusal("an address must have no user or password in it"));
     }
     Ok(uri)
 }
 
 /// Returns an address for the log, without user and query.
-pub(super) fn shown(address: &str, options: Option<&Value>) -> String {
+pub(super) fn render_request_target(address: &str, options: Option<&Value>) -> String {
     let (address, query) = match address.split_once(['?', '#']) {
         Some((address, _)) => (address, "?…"),
         None => (address, ""),
@@ -139,9 +146,10 @@ pub fn fetch_document(
     address: &str,
 ) -> Result<FetchedDocument, String> {
     let said = |refusal: AbilityRefusal| refusal.to_string();
-    let request = HttpRequest::read(&[Value::from(address)]).map_err(said)?;
+    let request = HttpRequest::from_arguments(&[Value::from(address)]).map_err(said)?;
     let time = Duration::from_secs(limits::TOOL_FETCH_SECONDS);
-    let mut answer = follow(system, policy, request, time, Redirects::SameHost).map_err(said)?;
+    let mut answer =
+        follow_redirects(system, policy, request, time, Redirects::SameHost).map_err(said)?;
     let url = answer["url"].as_str().unwrap_or_default().to_owned();
     match (answer["status"].as_u64(), answer["body"].take()) {
         (Some(200), Value::String(text)) => Ok(FetchedDocument { url, text }),
@@ -158,16 +166,16 @@ enum Redirects {
 }
 
 /// Sends a request and follows its redirects.
-pub(super) fn fetch(
+pub(super) fn fetch_url(
     system: &dyn System,
     policy: &NetworkPolicy,
     request: HttpRequest,
     time_left: Duration,
 ) -> AbilityResult {
-    follow(system, policy, request, time_left, Redirects::Anywhere)
+    follow_redirects(system, policy, request, time_left, Redirects::Anywhere)
 }
 
-fn follow(
+fn follow_redirects(
     system: &dyn System,
     policy: &NetworkPolicy,
     mut request: HttpRequest,
@@ -178,19 +186,21 @@ fn follow(
     let deadline = system.elapsed() + patience;
     for _ in 0..=limits::TOOL_REDIRECTS {
         let patience = deadline.saturating_sub(system.elapsed());
-        let mut response = send(policy, &request, patience)?;
+        let mut response = send_request(policy, &request, patience)?;
         let status = response.status().as_u16();
         let location = response.headers().get(http::header::LOCATION);
         let next = match (status, location.and_then(|place| place.to_str().ok())) {
-            (301 | 302 | 303 | 307 | 308, Some(location)) => Some(join(&request.uri, location)?),
+            (301 | 302 | 303 | 307 | 308, Some(location)) => {
+                Some(resolve_redirect(&request.uri, location)?)
+            }
             _ => None,
         };
-        let Some(next) = next else { return answer(&request.uri, &mut response) };
+        let Some(next) = next else { return read_answer(&request.uri, &mut response) };
         let is_elsewhere =
             next.scheme() != request.uri.scheme() || next.authority() != request.uri.authority();
         if is_elsewhere && redirects == Redirects::SameHost {
             let host = next.authority().map_or("", http::uri::Authority::as_str);
-            return Err(refused(format!("it redirects to another host, `{host}`")));
+            return Err(create_refusal(format!("it redirects to another host, `{host}`")));
         }
         if is_elsewhere {
             // Any header field may be a key, which is meant for one host only.
@@ -201,11 +211,13 @@ fn follow(
             request.method = Method::GET;
             request.body = None;
         } else if is_elsewhere && request.body.is_some() {
-            return Err(refused("it redirects to another host, and the body is not sent there"));
+            return Err(create_refusal(
+                "it redirects to another host, and the body is not sent there",
+            ));
         }
         request.uri = next;
     }
-    Err(refused(format!("it redirects more than {} times", limits::TOOL_REDIRECTS)))
+    Err(create_refusal(format!("it redirects more than {} times", limits::TOOL_REDIRECTS)))
 }
 
 /// Refuses a scheme that the policy does not allow for a host.
@@ -213,23 +225,23 @@ pub(super) fn check_scheme(policy: &NetworkPolicy, uri: &Uri, scheme: &str) -> A
     let host = uri.host().unwrap_or_default();
     match scheme {
         "https" => Ok(()),
-        "http" if policy.names(uri) || policy.plain_http => Ok(()),
-        "http" => Err(refused(format!("`{host}` can only be asked over `https`"))),
-        other => Err(refused(format!("`{other}` is neither `https` nor `http`"))),
+        "http" if policy.is_private_host(uri) || policy.plain_http => Ok(()),
+        "http" => Err(create_refusal(format!("`{host}` can only be asked over `https`"))),
+        other => Err(create_refusal(format!("`{other}` is neither `https` nor `http`"))),
     }
 }
 
 /// Returns the addresses of a host, if a connection to all of them is allowed.
-pub(super) fn addresses(
+pub(super) fn resolve_addresses(
     policy: &NetworkPolicy,
     uri: &Uri,
     patience: Duration,
 ) -> AbilityResult<Vec<SocketAddr>> {
-    let guard = Guard { resolver: Names::default(), is_private: policy.names(uri) };
+    let guard = Guard { resolver: Names::default(), is_private: policy.is_private_host(uri) };
     let timeout = NextTimeout { after: patience.into(), ..NextTimeout::default() };
     let found = guard.resolve(uri, &ureq::config::Config::default(), timeout);
     let host = uri.host().unwrap_or_default();
-    found.map(|found| found.iter().copied().collect()).map_err(|error| explain(host, &error))
+    found.map(|found| found.iter().copied().collect()).map_err(|error| explain_error(host, &error))
 }
 
 /// Reads and checks an address that is about to be opened: its scheme, and where it leads.
@@ -240,16 +252,16 @@ pub(super) fn check_address(
 ) -> AbilityResult<()> {
     let uri = read_uri(address)?;
     check_scheme(policy, &uri, uri.scheme_str().unwrap_or_default())?;
-    addresses(policy, &uri, patience).map(drop)
+    resolve_addresses(policy, &uri, patience).map(drop)
 }
 
-fn send(
+fn send_request(
     policy: &NetworkPolicy,
     request: &HttpRequest,
     patience: Duration,
 ) -> AbilityResult<http::Response<ureq::Body>> {
     let uri = &request.uri;
-    let is_private = policy.names(uri);
+    let is_private = policy.is_private_host(uri);
     let host = uri.host().unwrap_or_default();
     check_scheme(policy, uri, uri.scheme_str().unwrap_or_default())?;
     let config = ureq::Agent::config_builder()
@@ -271,15 +283,15 @@ fn send(
     for (name, value) in &request.headers {
         builder = builder.header(name, value);
     }
-    let wrong = |error: http::Error| refused(format!("the request is wrong: {error}"));
+    let wrong = |error: http::Error| create_refusal(format!("the request is wrong: {error}"));
     let response = match &request.body {
         Some(body) => agent.run(builder.body(body.as_str()).map_err(wrong)?),
         None => agent.run(builder.body(()).map_err(wrong)?),
     };
-    response.map_err(|error| explain(host, &error))
+    response.map_err(|error| explain_error(host, &error))
 }
 
-fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> AbilityResult {
+fn read_answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> AbilityResult {
     let host = uri.host().unwrap_or_default();
     let mut headers = Map::new();
     for (name, value) in response.headers() {
@@ -290,7 +302,7 @@ fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> AbilityResult
         }
     }
     let body = response.body_mut().with_config().limit(limits::TOOL_FETCH_BYTES).read_to_vec();
-    let body = body.map_err(|error| explain(host, &error))?;
+    let body = body.map_err(|error| explain_error(host, &error))?;
     Ok(json!({
         "status": response.status().as_u16(),
         "url": uri.to_string(),
@@ -299,16 +311,16 @@ fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> AbilityResult
     }))
 }
 
-fn explain(host: &str, error: &ureq::Error) -> AbilityRefusal {
+fn explain_error(host: &str, error: &ureq::Error) -> AbilityRefusal {
     match error {
-        ureq::Error::Other(inner) if inner.is::<NotPublic>() => refused(format!(
+        ureq::Error::Other(inner) if inner.is::<NotPublic>() => create_refusal(format!(
             "`{host}` is not on the public network, and must be named by the operator"
         )),
         ureq::Error::BodyExceedsLimit(most) => {
-            refused(format!("the answer of `{host}` has more than {most} bytes"))
+            create_refusal(format!("the answer of `{host}` has more than {most} bytes"))
         }
-        ureq::Error::Timeout(_) => failed(format!("`{host}` did not answer in time")),
-        error => failed(format!("`{host}`: {error}")),
+        ureq::Error::Timeout(_) => create_failure(format!("`{host}` did not answer in time")),
+        error => create_failure(format!("`{host}`: {error}")),
     }
 }
 
@@ -344,7 +356,7 @@ impl Resolver for Guard {
 }
 
 /// Returns the target of a redirect.
-fn join(base: &Uri, location: &str) -> AbilityResult<Uri> {
+fn resolve_redirect(base: &Uri, location: &str) -> AbilityResult<Uri> {
     let location = location.split('#').next().unwrap_or_default();
     let scheme = base.scheme_str().unwrap_or("https");
     let authority = base.authority().map_or("", http::uri::Authority::as_str);
@@ -385,23 +397,29 @@ mod tests {
             ("z", "https://a.example:444/x/z"),
             ("?q=2", "https://a.example:444/x/y?q=2"),
         ] {
-            assert_eq!(join(&base, location).unwrap().to_string(), whole, "{location}");
+            assert_eq!(resolve_redirect(&base, location).unwrap().to_string(), whole, "{location}");
         }
         for location in ["file:///etc/passwd", "javascript:alert(1)", "https://u:p@b.example/"] {
-            assert!(join(&base, location).is_err(), "{location}");
+            assert!(resolve_redirect(&base, location).is_err(), "{location}");
         }
     }
 
     #[test]
     fn the_log_shows_neither_users_nor_queries() {
-        assert_eq!(shown("https://u:p@a.example/x?key=1", None), "GET https://a.example/x?…");
+        assert_eq!(
+            render_request_target("https://u:p@a.example/x?key=1", None),
+            "GET https://a.example/x?…"
+        );
         let options = json!({"method": "post"});
-        assert_eq!(shown("https://a.example/x", Some(&options)), "POST https://a.example/x");
+        assert_eq!(
+            render_request_target("https://a.example/x", Some(&options)),
+            "POST https://a.example/x"
+        );
     }
 
     #[test]
     fn requests_that_are_none_are_refused() {
-        let read = |args: Value| HttpRequest::read(args.as_array().unwrap()).map(|_| ());
+        let read = |args: Value| HttpRequest::from_arguments(args.as_array().unwrap()).map(|_| ());
         assert!(read(json!(["https://a.example", {"method": "post", "body": "x"}])).is_ok());
         for args in [
             json!([]),
@@ -418,9 +436,9 @@ mod tests {
     }
 
     fn refusal(address: &str) -> String {
-        let request = HttpRequest::read(&[json!(address)]).unwrap();
+        let request = HttpRequest::from_arguments(&[json!(address)]).unwrap();
         let policy = NetworkPolicy { plain_http: true, ..NetworkPolicy::default() };
-        fetch(&OsSystem, &policy, request, PATIENCE).unwrap_err().to_string()
+        fetch_url(&OsSystem, &policy, request, PATIENCE).unwrap_err().to_string()
     }
 
     /// Every spelling of an address of this machine.
@@ -443,9 +461,9 @@ mod tests {
 
     #[test]
     fn plain_http_has_to_be_allowed() {
-        let request = HttpRequest::read(&[json!("http://example.com/")]).unwrap();
+        let request = HttpRequest::from_arguments(&[json!("http://example.com/")]).unwrap();
         let policy = NetworkPolicy::default();
-        let error = fetch(&OsSystem, &policy, request, PATIENCE).unwrap_err();
+        let error = fetch_url(&OsSystem, &policy, request, PATIENCE).unwrap_err();
         assert!(error.to_string().contains("only be asked over `https`"), "{error}");
     }
 }

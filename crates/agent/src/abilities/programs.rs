@@ -14,12 +14,14 @@ use std::time::Duration;
 use brief_syntax::limits;
 use brief_system::{
     Call, Ending, Environment, Interruption, OsSystem, OverLimit, Processes, Stream, System,
-    words as words_of,
+    render_io_error as words_of,
 };
 use serde_json::{Value, json};
 
 use super::scope::{HiddenEntry, NarrowedArguments, ProjectTree};
-use super::{AbilityResult, failed, files, refused, repository, scope, text};
+use super::{
+    AbilityResult, create_failure, create_refusal, files, repository, scope, text_argument,
+};
 
 /// The directories in which programs are found, in this order.
 pub const DEFAULT_PATH: [&str; 5] =
@@ -81,15 +83,15 @@ pub(super) fn is_bare(name: &str) -> bool {
 }
 
 /// Starts a program and waits for its end. A status other than 0 is a result, not an error.
-pub(super) fn exec(
+pub(super) fn run_program(
     place: &ProgramContext<'_>,
     args: &[Value],
     is_scoped: bool,
     time_left: Duration,
 ) -> AbilityResult {
-    let name = text(args, 0, "a program")?;
-    let arguments = arguments(args.get(1))?;
-    let program = find(place, name)?;
+    let name = text_argument(args, 0, "a program")?;
+    let arguments = parse_arguments(args.get(1))?;
+    let program = find_program(place, name)?;
     let narrowed = if is_scoped {
         narrow_arguments(place, name, &arguments)?
     } else {
@@ -99,26 +101,26 @@ pub(super) fn exec(
     let is_scoped_git = is_scoped && scope::is_git(name);
     if is_scoped_git {
         repository::refuse_others(place.system, place.root, &arguments)
-            .map_err(|reason| refused(format!("`git`: {reason}")))?;
+            .map_err(|reason| create_refusal(format!("`git`: {reason}")))?;
         refuse_settings(place, &program)?;
     }
     let time = time_left.min(Duration::from_secs(limits::COMMAND_SECONDS));
-    let mut call = prepared(place, program, time, is_scoped_git);
+    let mut call = prepare_call(place, program, time, is_scoped_git);
     if let Some(keeper) = place.keeper {
         let program = std::mem::replace(&mut call.program, keeper.into());
         call = call.arg(PROGRAM_KEEPER_ARGUMENT).arg(std::process::id().to_string()).arg(program);
     }
     call.args.extend(arguments.iter().map(Into::into));
     if let Some(input) = args.get(2).and_then(|options| options.get("input")) {
-        let input = input.as_str().ok_or_else(|| refused("`input` must be a string"))?;
+        let input = input.as_str().ok_or_else(|| create_refusal("`input` must be a string"))?;
         call.input = input.as_bytes().to_vec();
     }
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let ending = place.system.run(&call, &mut |stream, piece| match stream {
+    let ending = place.system.run_program(&call, &mut |stream, piece| match stream {
         Stream::Stdout => stdout.extend_from_slice(piece),
         Stream::Stderr => stderr.extend_from_slice(piece),
     });
-    let ended = |message: &str| Err(failed(format!("`{name}` {message}")));
+    let ended = |message: &str| Err(create_failure(format!("`{name}` {message}")));
     match ending {
         Err(error) => ended(&format!("could not be started: {}", words_of(&error))),
         Ok(Ending::Exited(status)) => match not_started(place, status, &stderr) {
@@ -148,7 +150,7 @@ fn not_started(place: &ProgramContext<'_>, status: i32, stderr: &[u8]) -> Option
 }
 
 /// Prepares the call of a program in the project.
-fn prepared(
+fn prepare_call(
     place: &ProgramContext<'_>,
     program: PathBuf,
     time: Duration,
@@ -210,9 +212,9 @@ fn narrow_arguments(
         stays_inside(place, word)
     };
     let checks = scope::Checks { path: &path, revision: &revision };
-    scope::words(name, arguments, checks)
-        .and_then(|words| scope::narrow(name, words, place))
-        .map_err(|reason| refused(format!("`{name}`: {reason}")))
+    scope::scope_arguments(name, arguments, checks)
+        .and_then(|words| scope::exclude_hidden(name, words, place))
+        .map_err(|reason| create_refusal(format!("`{name}`: {reason}")))
 }
 
 impl ProjectTree for ProgramContext<'_> {
@@ -300,11 +302,11 @@ fn check_target(
 /// contain them.
 fn refuse_settings(place: &ProgramContext<'_>, git: &Path) -> AbilityResult<()> {
     let time = Duration::from_secs(limits::COMMAND_SECONDS);
-    let mut call = prepared(place, git.to_owned(), time, true);
+    let mut call = prepare_call(place, git.to_owned(), time, true);
     let words = ["config", "--local", "--list", "--name-only", "--null", "--no-includes"];
     call.args.extend(words.map(Into::into));
     let mut listed = Vec::new();
-    let ending = place.system.run(&call, &mut |stream, piece| {
+    let ending = place.system.run_program(&call, &mut |stream, piece| {
         if stream == Stream::Stdout {
             listed.extend_from_slice(piece);
         }
@@ -312,25 +314,25 @@ fn refuse_settings(place: &ProgramContext<'_>, git: &Path) -> AbilityResult<()> 
     // Without a repository there are no settings, and git exits with a status.
     match ending {
         Ok(Ending::Exited(_)) => {}
-        Ok(_) => return Err(failed("`git` did not list its settings")),
+        Ok(_) => return Err(create_failure("`git` did not list its settings")),
         Err(error) => {
             let reason = words_of(&error);
-            return Err(failed(format!("`git` could not be started: {reason}")));
+            return Err(create_failure(format!("`git` could not be started: {reason}")));
         }
     }
     let listed = String::from_utf8_lossy(&listed);
     let mut keys = listed.split('\0').filter(|key| !key.is_empty());
     match keys.find(|key| !scope::is_harmless_setting(key)) {
         None => Ok(()),
-        Some(key) => Err(refused(format!(
+        Some(key) => Err(create_refusal(format!(
             "`git`: the repository sets `{key}`, which may start a program or lead out of the project, and \
              `sh:git` does not cover that"
         ))),
     }
 }
 
-fn arguments(list: Option<&Value>) -> AbilityResult<Vec<String>> {
-    let wrong = || refused("the arguments must be a list of strings");
+fn parse_arguments(list: Option<&Value>) -> AbilityResult<Vec<String>> {
+    let wrong = || create_refusal("the arguments must be a list of strings");
     let list = match list {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(list) => list.as_array().ok_or_else(wrong)?,
@@ -340,15 +342,15 @@ fn arguments(list: Option<&Value>) -> AbilityResult<Vec<String>> {
     let arguments = arguments.ok_or_else(wrong)?;
     let bytes: usize = arguments.iter().map(String::len).sum();
     if arguments.len() > MOST_ARGUMENTS || bytes > MOST_BYTES {
-        return Err(refused("these are too many arguments"));
+        return Err(create_refusal("these are too many arguments"));
     }
     if arguments.iter().any(|argument| argument.contains('\0')) {
-        return Err(refused("an argument has a null character in it"));
+        return Err(create_refusal("an argument has a null character in it"));
     }
     Ok(arguments)
 }
 
-fn find(place: &ProgramContext<'_>, name: &str) -> AbilityResult<PathBuf> {
+fn find_program(place: &ProgramContext<'_>, name: &str) -> AbilityResult<PathBuf> {
     for directory in place.path {
         let directory = Path::new(directory);
         // A program in the project is not the one that the operator granted.
@@ -360,5 +362,5 @@ fn find(place: &ProgramContext<'_>, name: &str) -> AbilityResult<PathBuf> {
             return Ok(path);
         }
     }
-    Err(failed(format!("there is no program `{name}` in `{}`", place.path.join(":"))))
+    Err(create_failure(format!("there is no program `{name}` in `{}`", place.path.join(":"))))
 }

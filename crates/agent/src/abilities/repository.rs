@@ -42,20 +42,20 @@ pub(super) fn refuse_others(
 /// Checks a directory of git's: no other common directory, no alternates outside, no link.
 fn check_directory(git: &dyn Dir) -> Result<(), String> {
     if git.status(OsStr::new("commondir")).is_ok() {
-        return Err(refusal("commondir"));
+        return Err(render_refusal("commondir"));
     }
     for name in ["objects/info/alternates", "objects/info/http-alternates"] {
         match git.read_below(Path::new(name), POINTER_BYTES) {
             Ok(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => {}
             Err(ReadError::Missing) => {}
-            _ => return Err(refusal(name)),
+            _ => return Err(render_refusal(name)),
         }
     }
     let mut seen = 0;
     refuse_links(git, "", 0, &mut seen)
 }
 
-fn refusal(name: &str) -> String {
+fn render_refusal(name: &str) -> String {
     format!("`.git/{name}` leads to another repository, and `sh:git` does not cover that")
 }
 
@@ -87,7 +87,7 @@ fn refuse_links(
                     refuse_links(below.as_ref(), &shown, depth + 1, seen)?;
                 }
             }
-            FileKind::Link => return Err(refusal(&shown)),
+            FileKind::Link => return Err(render_refusal(&shown)),
         }
     }
     Ok(())

@@ -30,7 +30,7 @@ pub enum Finish {
 }
 
 impl Finish {
-    fn of(word: &str) -> Finish {
+    fn parse(word: &str) -> Finish {
         match word {
             "stop" | "eos" | "end_turn" => Finish::Stop,
             "tool_calls" | "function_call" => Finish::Tools,
@@ -62,7 +62,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    fn of(json: &Json) -> Option<Usage> {
+    fn from_json(json: &Json) -> Option<Usage> {
         let number = |name: &str| json.get(name).and_then(Json::as_u64);
         let (prompt, completion) = (number("prompt_tokens"), number("completion_tokens"));
         (prompt.is_some() || completion.is_some()).then(|| Usage {
@@ -125,19 +125,19 @@ impl Assembly {
     }
 
     /// Adds one piece of a stream, or a whole answer. New text goes to `on_text`.
-    pub(super) fn take(
+    pub(super) fn add_piece(
         &mut self,
         json: &Json,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<(), ExchangeFailure> {
         if let Some(error) = json.get("error").filter(|error| !error.is_null()) {
-            return Err(TurnError::Reported(complaint(error)).into());
+            return Err(TurnError::Reported(extract_error_message(error)).into());
         }
         if !json.is_object() {
             let message = "an event is not an object".to_owned();
             return Err(TurnError::Strange(message).into());
         }
-        self.reply.usage = json.get("usage").and_then(Usage::of).or(self.reply.usage);
+        self.reply.usage = json.get("usage").and_then(Usage::from_json).or(self.reply.usage);
         let choices = json.get("choices").and_then(Json::as_array).into_iter().flatten();
         // Requests ask for one choice, and two choices cannot form one reply.
         let is_first =
@@ -148,7 +148,7 @@ impl Assembly {
                 self.take_said(said, on_text)?;
             }
             if let Some(word) = choice.get("finish_reason").and_then(Json::as_str) {
-                self.reply.finish = Some(Finish::of(word));
+                self.reply.finish = Some(Finish::parse(word));
             }
         }
         Ok(())
@@ -259,7 +259,7 @@ impl Assembly {
 }
 
 /// Extracts the message from a reported failure.
-pub(super) fn complaint(error: &Json) -> String {
+pub(super) fn extract_error_message(error: &Json) -> String {
     let words = match error {
         Json::String(text) => Some(text.as_str()),
         other => ["message", "detail", "error", "msg"]
@@ -277,7 +277,7 @@ mod tests {
     fn assemble(pieces: &[Json]) -> ModelReply {
         let mut assembly = Assembly::new(10_000);
         for piece in pieces {
-            assembly.take(piece, &mut |_| {}).unwrap();
+            assembly.add_piece(piece, &mut |_| {}).unwrap();
         }
         assembly.into_reply()
     }
@@ -351,14 +351,15 @@ mod tests {
 
     #[test]
     fn failures_and_limits() {
-        let take = |json: &Json| Assembly::new(4).take(json, &mut |_| {});
+        let take = |json: &Json| Assembly::new(4).add_piece(json, &mut |_| {});
         assert_eq!(take(&json!({"error": {"message": "overloaded"}})), Err(reported("overloaded")));
         assert_eq!(take(&json!({"error": "no"})), Err(reported("no")));
         assert!(matches!(take(&json!([1])), Err(ExchangeFailure::Failed(TurnError::Strange(_)))));
         assert_eq!(take(&json!({"error": null, "choices": null})), Ok(()));
         let mut said = String::new();
         let mut assembly = Assembly::new(4);
-        let refused = assembly.take(&delta(&json!({"content": "abcé"})), &mut |text| said += text);
+        let refused =
+            assembly.add_piece(&delta(&json!({"content": "abcé"})), &mut |text| said += text);
         assert_eq!((refused, said.as_str()), (Err(TurnEnding::Output.into()), "abc"));
         let many: Vec<Json> = (0..100_000).map(|number| json!({"index": number})).collect();
         assert_eq!(take(&delta(&json!({"tool_calls": many}))), Err(TurnEnding::Output.into()));
@@ -413,7 +414,7 @@ mod tests {
             let mut assembly = Assembly::new(200);
             let mut said = String::new();
             for _ in 0..3 {
-                let _ = assembly.take(&any(u, &names, 6)?, &mut |text| said += text);
+                let _ = assembly.add_piece(&any(u, &names, 6)?, &mut |text| said += text);
             }
             let reply = assembly.into_reply();
             assert_eq!(reply.text, said);

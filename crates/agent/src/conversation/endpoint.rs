@@ -35,7 +35,7 @@ impl ApiKey {
     }
 
     /// Removes the key from untrusted text, such as a server's error message.
-    pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn hide_key<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.0.len() < SECRET_BYTES || !text.contains(&self.0) {
             return Cow::Borrowed(text);
         }
@@ -115,7 +115,7 @@ impl Endpoint {
             None if given.is_none() => return Err(EndpointError::NoKey),
             None => None,
         };
-        let route = Route::to(system, base.starts_with("https:"), &host)
+        let route = Route::from_environment(system, base.starts_with("https:"), &host)
             .map_err(EndpointError::Certificates)?;
         Ok(Endpoint { base, host, key, route })
     }
@@ -136,8 +136,8 @@ impl Endpoint {
     }
 
     /// Removes the key from untrusted text.
-    pub(super) fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.key.as_ref().map_or(Cow::Borrowed(text), |key| key.hide(text))
+    pub(super) fn hide_key<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.key.as_ref().map_or(Cow::Borrowed(text), |key| key.hide_key(text))
     }
 
     /// Returns a warning for the operator, if the connection is not safe.
@@ -245,9 +245,9 @@ mod tests {
         let endpoint = endpoint(&[(API_KEY, "sk-0123456789abcdef")]).unwrap();
         let shown = format!("{endpoint:?}");
         assert!(!shown.contains("sk-0123"), "{shown}");
-        assert_eq!(endpoint.hide("bad key sk-0123456789abcdef!"), "bad key …!");
+        assert_eq!(endpoint.hide_key("bad key sk-0123456789abcdef!"), "bad key …!");
         let word = ApiKey("ollama".to_owned());
-        assert_eq!(word.hide("ask ollama"), "ask ollama");
+        assert_eq!(word.hide_key("ask ollama"), "ask ollama");
     }
 
     #[test]

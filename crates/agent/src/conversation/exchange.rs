@@ -15,7 +15,7 @@ use brief_outgoing::sse::{Events, ServerEvent};
 use brief_syntax::limits;
 use serde_json::Value as Json;
 
-use super::assembly::{Assembly, ModelReply, complaint};
+use super::assembly::{Assembly, ModelReply, extract_error_message};
 use super::failure::TurnError;
 use super::message::TokenCounting;
 use super::transport::{ModelAnswer, ModelTransport, Post, TransportError, TransportProblem};
@@ -66,7 +66,7 @@ pub(super) struct Exchange<'e> {
 
 impl Exchange<'_> {
     /// Sends the request. Returns the reply so far, and the cause if it is incomplete.
-    pub(super) fn ask(
+    pub(super) fn send_request(
         &self,
         body: &dyn Fn(TokenCounting) -> String,
         counting: &mut TokenCounting,
@@ -93,7 +93,7 @@ impl Exchange<'_> {
                 return (reply, Err(error.into()));
             }
             on(TurnEvent::Notice(&format!("{error}; trying again in {} s", wait.as_secs_f64())));
-            if let Err(stopped) = self.pause(wait) {
+            if let Err(stopped) = self.wait_to_retry(wait) {
                 return (reply, Err(stopped.into()));
             }
             tries += 1;
@@ -101,19 +101,19 @@ impl Exchange<'_> {
         }
     }
 
-    fn look(&self) -> Result<(), TurnEnding> {
-        self.connections.stopped(self.deadline).map_or(Ok(()), Err)
+    fn check_stopped(&self) -> Result<(), TurnEnding> {
+        self.connections.find_ending(self.deadline).map_or(Ok(()), Err)
     }
 
-    fn pause(&self, wait: Duration) -> Result<(), TurnEnding> {
+    fn wait_to_retry(&self, wait: Duration) -> Result<(), TurnEnding> {
         let end = self.connections.clock.now() + wait;
         while self.connections.clock.now() < end {
-            self.look()?;
+            self.check_stopped()?;
             self.connections
                 .clock
                 .sleep(TICK.min(end.saturating_sub(self.connections.clock.now())));
         }
-        self.look()
+        self.check_stopped()
     }
 
     fn ask_once(
@@ -122,36 +122,36 @@ impl Exchange<'_> {
         assembly: &mut Assembly,
         on: OnEvent<'_>,
     ) -> Result<(), ExchangeFailure> {
-        self.look()?;
+        self.check_stopped()?;
         let post = Post {
             url: self.connections.endpoint.url(),
             key: self.connections.endpoint.key().cloned(),
             body,
             time: self.deadline.saturating_sub(self.connections.clock.now()),
         };
-        let pieces = self.start(post)?;
+        let pieces = self.start_request(post)?;
         let Some(AnswerPiece::Head(head)) = self.next(&pieces)? else {
-            return Err(broken("nothing came"));
+            return Err(broken_error("nothing came"));
         };
         if !(200..300).contains(&head.status) {
-            return Err(self.refusal(&head, &pieces)?.into());
+            return Err(self.read_refusal(&head, &pieces)?.into());
         }
         if head.content_type.to_ascii_lowercase().contains("/html") {
-            return Err(strange("is a web page"));
+            return Err(strange_error("is a web page"));
         }
         let mut form = AnswerForm::Unknown;
         while let Some(piece) = self.next(&pieces)? {
             let AnswerPiece::Body(bytes) = piece else { continue };
-            if self.take(&mut form, &bytes, assembly, on)? == Progress::Done {
+            if self.add_bytes(&mut form, &bytes, assembly, on)? == Progress::Done {
                 return Ok(());
             }
         }
-        self.end(form, assembly, on)
+        self.finish_reply(form, assembly, on)
     }
 
     /// Adds a piece of the body. A body that begins with a brace is one JSON answer, whatever its content
     /// type.
-    fn take(
+    fn add_bytes(
         &self,
         form: &mut AnswerForm,
         bytes: &[u8],
@@ -203,10 +203,14 @@ impl Exchange<'_> {
             return Ok(Progress::More);
         }
         let Ok(json) = serde_json::from_str::<Json>(data) else {
-            return Err(strange(&format!("an event is not JSON: {}", self.shown(data))));
+            return Err(strange_error(&format!(
+                "an event is not JSON: {}",
+                self.shorten_text(data)
+            )));
         };
         if event.kind == "error" {
-            let message = self.shown(&complaint(json.get("error").unwrap_or(&json)));
+            let message =
+                self.shorten_text(&extract_error_message(json.get("error").unwrap_or(&json)));
             return Err(TurnError::Reported(message).into());
         }
         self.take_json(&json, assembly, on)?;
@@ -219,29 +223,29 @@ impl Exchange<'_> {
         assembly: &mut Assembly,
         on: OnEvent<'_>,
     ) -> Result<(), ExchangeFailure> {
-        let taken = assembly.take(json, &mut |text| on(TurnEvent::Text(text)));
+        let taken = assembly.add_piece(json, &mut |text| on(TurnEvent::Text(text)));
         taken.map_err(|failure| match failure {
             ExchangeFailure::Failed(TurnError::Reported(message)) => {
-                TurnError::Reported(self.shown(&message)).into()
+                TurnError::Reported(self.shorten_text(&message)).into()
             }
             failure => failure,
         })
     }
 
     /// Checks the reply when the body has ended.
-    fn end(
+    fn finish_reply(
         &self,
         form: AnswerForm,
         assembly: &mut Assembly,
         on: OnEvent<'_>,
     ) -> Result<(), ExchangeFailure> {
         match form {
-            AnswerForm::Unknown => return Err(broken("nothing came")),
+            AnswerForm::Unknown => return Err(broken_error("nothing came")),
             AnswerForm::Whole(bytes) => {
                 let json = serde_json::from_slice::<Json>(&bytes);
-                let json = json.map_err(|_| broken("its JSON has no end"))?;
+                let json = json.map_err(|_| broken_error("its JSON has no end"))?;
                 if json.get("choices").is_none() && json.get("error").is_none() {
-                    return Err(strange("has no `choices`"));
+                    return Err(strange_error("has no `choices`"));
                 }
                 return self.take_json(&json, assembly, on);
             }
@@ -259,12 +263,12 @@ impl Exchange<'_> {
         if assembly.is_finished() {
             Ok(())
         } else {
-            Err(broken("the connection ended before the reply did"))
+            Err(broken_error("the connection ended before the reply did"))
         }
     }
 
     /// Reads the server's error message.
-    fn refusal(
+    fn read_refusal(
         &self,
         head: &ModelAnswer,
         pieces: &Receiver<Carried>,
@@ -281,12 +285,12 @@ impl Exchange<'_> {
         }
         let json = serde_json::from_slice::<Json>(&bytes).ok();
         let message = match &json {
-            Some(json) => complaint(json.get("error").unwrap_or(json)),
+            Some(json) => extract_error_message(json.get("error").unwrap_or(json)),
             None => String::from_utf8_lossy(&bytes).into_owned(),
         };
         let message = match message.trim() {
             "" => "it gives no reason".to_owned(),
-            text => self.shown(text),
+            text => self.shorten_text(text),
         };
         let code = json.as_ref().and_then(|json| json.pointer("/error/code")?.as_str());
         // An exhausted quota does not recover within the time of a turn.
@@ -299,8 +303,8 @@ impl Exchange<'_> {
     }
 
     /// Cuts untrusted text and removes the key from it.
-    fn shown(&self, text: &str) -> String {
-        let text = self.connections.endpoint.hide(text);
+    fn shorten_text(&self, text: &str) -> String {
+        let text = self.connections.endpoint.hide_key(text);
         let mut shown: String = text.chars().take(COMPLAINT_SHOWN).collect();
         if shown.len() < text.len() {
             shown.push('…');
@@ -308,10 +312,10 @@ impl Exchange<'_> {
         shown
     }
 
-    fn start(&self, post: Post) -> Result<Receiver<Carried>, TurnError> {
+    fn start_request(&self, post: Post) -> Result<Receiver<Carried>, TurnError> {
         let (sender, receiver) = sync_channel(WAITING);
         let transport = Arc::clone(&self.connections.transport);
-        let carry = move || carry(transport.as_ref(), &post, &sender);
+        let carry = move || carry_answer(transport.as_ref(), &post, &sender);
         match thread::Builder::new().name("model".to_owned()).spawn(carry) {
             Ok(_) => Ok(receiver),
             Err(error) => Err(TurnError::Hopeless(error.to_string())),
@@ -321,18 +325,18 @@ impl Exchange<'_> {
     /// Waits for the next piece; `None` after the last one.
     fn next(&self, pieces: &Receiver<Carried>) -> Result<Option<AnswerPiece>, ExchangeFailure> {
         loop {
-            self.look()?;
+            self.check_stopped()?;
             match pieces.recv_timeout(TICK) {
                 Ok(Ok(piece)) => return Ok(Some(piece)),
-                Ok(Err(error)) => return Err(self.told(&error)),
+                Ok(Err(error)) => return Err(self.to_failure(&error)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
         }
     }
 
-    fn told(&self, error: &TransportError) -> ExchangeFailure {
-        let message = self.shown(&error.message);
+    fn to_failure(&self, error: &TransportError) -> ExchangeFailure {
+        let message = self.shorten_text(&error.message);
         match error.problem {
             TransportProblem::Unreachable => TurnError::Unreachable(message).into(),
             TransportProblem::Broken => TurnError::Broken(message).into(),
@@ -342,11 +346,11 @@ impl Exchange<'_> {
     }
 }
 
-fn broken(message: &str) -> ExchangeFailure {
+fn broken_error(message: &str) -> ExchangeFailure {
     TurnError::Broken(message.to_owned()).into()
 }
 
-fn strange(message: &str) -> ExchangeFailure {
+fn strange_error(message: &str) -> ExchangeFailure {
     TurnError::Strange(message.to_owned()).into()
 }
 
@@ -379,7 +383,7 @@ enum AnswerPiece {
 type Carried = Result<AnswerPiece, TransportError>;
 
 /// Sends a request and hands the answer back, piece by piece, while a receiver exists.
-fn carry(transport: &dyn ModelTransport, post: &Post, sender: &SyncSender<Carried>) {
+fn carry_answer(transport: &dyn ModelTransport, post: &Post, sender: &SyncSender<Carried>) {
     let mut answer = match transport.post(post) {
         Ok(answer) => answer,
         Err(error) => return drop(sender.send(Err(error))),

@@ -13,7 +13,7 @@ pub struct Http {
 impl Http {
     /// Prepares for a server. Sends nothing yet. `SSL_CERT_FILE` replaces the built-in certificates.
     pub fn new(endpoint: &Endpoint) -> Result<Http, TransportError> {
-        let agent = endpoint.route().agent();
+        let agent = endpoint.route().create_agent();
         let agent =
             agent.map_err(|error| TransportError::new(TransportProblem::Hopeless, error))?;
         Ok(Http { agent })
@@ -31,7 +31,8 @@ impl ModelTransport for Http {
             request = request.header("authorization", key.to_header());
         }
         let request = request.config().timeout_global(Some(post.time)).build();
-        let response = request.send(post.body.as_str()).map_err(|error| told(&error))?;
+        let response =
+            request.send(post.body.as_str()).map_err(|error| to_transport_error(&error))?;
         let header = |name: &str| {
             response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
         };
@@ -57,7 +58,7 @@ impl Read for TimedBody {
 }
 
 /// Describes a failure before the answer.
-fn told(error: &ureq::Error) -> TransportError {
+fn to_transport_error(error: &ureq::Error) -> TransportError {
     use ureq::{Error, Timeout};
 
     let problem = match error {

@@ -1,7 +1,7 @@
 //! Parses a user's line: a message to the model, or a command of the agent.
 
 use brief_dialects::agents::{Agent, InvokeError};
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 
 /// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +68,8 @@ pub fn read_line(agent: &Agent, line: &str) -> Result<Input, InputError> {
     if name.is_empty() || name.contains('/') {
         return Ok(Input::Say(text.to_owned()));
     }
-    if let Some(command) = agent.command(name) {
-        return Ok(Input::Say(command.invoke(&words(rest)?)?));
+    if let Some(command) = agent.find_command(name) {
+        return Ok(Input::Say(command.invoke(&split_arguments(rest)?)?));
     }
     match name.to_lowercase().as_str() {
         "help" => Ok(Input::Help),
@@ -81,7 +81,7 @@ pub fn read_line(agent: &Agent, line: &str) -> Result<Input, InputError> {
                 .map(|command| command.name.as_str())
                 .chain(["help", "quit"])
                 .collect();
-            let nearest = nearest(name, &names).map(str::to_owned);
+            let nearest = find_nearest(name, &names).map(str::to_owned);
             Err(InputError::Unknown { name: name.to_owned(), nearest })
         }
     }
@@ -89,7 +89,7 @@ pub fn read_line(agent: &Agent, line: &str) -> Result<Input, InputError> {
 
 /// Splits arguments at blanks. A quote counts only at the beginning of a word, so that `don't` is one word;
 /// in quotes, `\` escapes a quote or itself.
-fn words(text: &str) -> Result<Vec<String>, InputError> {
+fn split_arguments(text: &str) -> Result<Vec<String>, InputError> {
     let mut words = Vec::new();
     let mut letters = text.chars().peekable();
     loop {

@@ -17,7 +17,7 @@ pub trait LineSource {
 
 /// Handles lines until the user is done: [`TurnEnding::Answered`], or [`TurnEnding::Interrupted`] after ^C during a
 /// turn. A failed turn does not end the conversation; [`LineSource::turn_over`] reports it.
-pub fn interact(
+pub fn run_interactive(
     conversation: &mut Conversation<'_>,
     lines: &mut dyn LineSource,
     on: OnEvent<'_>,
@@ -29,9 +29,9 @@ pub fn interact(
         match read_line(conversation.agent(), &line) {
             Ok(Input::Nothing) => {}
             Ok(Input::Quit) => break,
-            Ok(Input::Help) => on(TurnEvent::Notice(&help(conversation))),
+            Ok(Input::Help) => on(TurnEvent::Notice(&render_help(conversation))),
             Ok(Input::Say(text)) => {
-                let turn = conversation.say(&text, on);
+                let turn = conversation.send_message(&text, on);
                 lines.turn_over(&turn);
                 if conversation.is_interrupted() {
                     return Ok(TurnEnding::Interrupted);
@@ -44,11 +44,11 @@ pub fn interact(
 }
 
 /// Returns the list of commands.
-fn help(conversation: &Conversation<'_>) -> String {
+fn render_help(conversation: &Conversation<'_>) -> String {
     let mut lines = vec!["commands:".to_owned()];
     for command in &conversation.agent().commands {
         let hints: Vec<String> =
-            command.hint.names().iter().map(|name| format!(" [{name}]")).collect();
+            command.hint.argument_names().iter().map(|name| format!(" [{name}]")).collect();
         let description = command.description.lines().next().unwrap_or_default();
         lines.push(format!("  /{}{}  {description}", command.name, hints.concat()));
     }

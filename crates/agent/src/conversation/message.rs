@@ -66,7 +66,7 @@ pub(super) enum TokenCounting {
 }
 
 /// Builds the body of a request.
-pub(super) fn request(
+pub(super) fn build_request_body(
     model: &str,
     history: &[ChatMessage],
     schemes: &[Scheme],

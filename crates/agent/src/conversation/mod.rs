@@ -29,7 +29,7 @@ pub use endpoint::{ApiKey, Endpoint, EndpointError};
 pub use failure::TurnError;
 pub use http::Http;
 pub use input::{Input, InputError, read_line};
-pub use interact::{LineSource, interact};
+pub use interact::{LineSource, run_interactive};
 pub use ready::{NotReady, Ready, ReadyTools};
 pub use transcript::{Transcript, TranscriptError};
 pub use transport::{ModelAnswer, ModelTransport, Post, TransportError, TransportProblem};

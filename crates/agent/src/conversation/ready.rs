@@ -1,7 +1,7 @@
 //! The gates before an agent starts. An agent reaches a model only after all of them.
 
 use brief_dialects::agents::{
-    Ability, Agent, AgentRefusal, AgentValue, Base, Effective, Rendered, Scheme, refusals,
+    Ability, Agent, AgentRefusal, AgentValue, Base, Effective, Rendered, Scheme, collect_refusals,
 };
 use brief_mcp_client::ServerTool;
 use brief_syntax::Diagnostic;
@@ -18,7 +18,7 @@ pub trait ReadyTools {
 
     /// Calls a tool, by its name in any case, with arguments as the model wrote them. The arguments are
     /// checked against the scheme first. The result and the error are both texts for the model.
-    fn call(&mut self, name: &str, arguments: &str) -> Result<String, String>;
+    fn call_tool(&mut self, name: &str, arguments: &str) -> Result<String, String>;
 
     /// Returns the abilities that the last call asked for and was refused, whatever the tool did with the refusal.
     fn take_denied(&mut self) -> Vec<String> {
@@ -33,8 +33,8 @@ pub trait ReadyTools {
 
     /// Calls the startup tool. Anything but success keeps the agent from starting (Y32); the error is a
     /// message.
-    fn start(&mut self, name: &str) -> Result<(), String> {
-        let result = self.call(name, "{}")?;
+    fn call_startup_tool(&mut self, name: &str) -> Result<(), String> {
+        let result = self.call_tool(name, "{}")?;
         let has_failed = match serde_json::from_str::<Json>(&result) {
             Ok(Json::Bool(answer)) => !answer,
             Ok(answer) => answer.get("ok") == Some(&Json::Bool(false)),
@@ -59,7 +59,7 @@ pub struct Ready<'r> {
 #[non_exhaustive]
 pub enum NotReady {
     /// The agent is switched off, or the environment lacks something; all reasons are listed.
-    #[error("{}", joined(.0))]
+    #[error("{}", join_refusals(.0))]
     Refused(Vec<AgentRefusal>),
     /// The texts cannot be rendered with this input.
     #[error("{}", joined_messages(.0))]
@@ -79,7 +79,7 @@ pub enum NotReady {
     },
 }
 
-fn joined(refusals: &[AgentRefusal]) -> String {
+fn join_refusals(refusals: &[AgentRefusal]) -> String {
     refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
@@ -93,27 +93,30 @@ impl<'r> Ready<'r> {
     ///
     /// `input` replaces the agent's own input. Without the ability `tool` no tools are listed to a model,
     /// but the startup tool is still called: the file asks for it, not the model.
-    pub fn pass(
+    pub fn pass_gates(
         system: &dyn System,
         agent: &'r Agent,
         input: Option<&AgentValue>,
         effective: &Effective<'_>,
         tools: &'r mut dyn ReadyTools,
     ) -> Result<Ready<'r>, NotReady> {
-        let refusals = refusals(system, agent);
+        let refusals = collect_refusals(system, agent);
         if !refusals.is_empty() {
             return Err(NotReady::Refused(refusals));
         }
         let texts = agent.render(input).map_err(NotReady::Texts)?;
-        let may_call = effective.has(&Ability::Base(Base::Tool));
-        let listed =
-            if may_call { tools.schemes().iter().map(whole).collect() } else { Vec::new() };
+        let may_call = effective.has_ability(&Ability::Base(Base::Tool));
+        let listed = if may_call {
+            tools.schemes().iter().map(add_object_type).collect()
+        } else {
+            Vec::new()
+        };
         if let Some(scheme) = listed.iter().find(|scheme: &&Scheme| !is_name(&scheme.name)) {
             return Err(NotReady::ToolName(scheme.name.clone()));
         }
         if let Some(startup) = &agent.required.startup {
             tools
-                .start(&startup.tool)
+                .call_startup_tool(&startup.tool)
                 .map_err(|problem| NotReady::Startup { tool: startup.tool.clone(), problem })?;
         }
         Ok(Ready { agent, texts, listed, may_call, tools })
@@ -123,7 +126,7 @@ impl<'r> Ready<'r> {
     pub fn add_server_tools(&mut self, tools: Vec<ServerTool>) {
         self.tools.add_server_tools(tools);
         if self.may_call {
-            self.listed = self.tools.schemes().iter().map(whole).collect();
+            self.listed = self.tools.schemes().iter().map(add_object_type).collect();
         }
     }
 
@@ -162,14 +165,14 @@ impl<'r> Ready<'r> {
     }
 
     /// Calls an listed tool, by its name in any case. `None` for an unknown name.
-    pub fn call(&mut self, name: &str, arguments: &str) -> Option<Result<String, String>> {
+    pub fn call_tool(&mut self, name: &str, arguments: &str) -> Option<Result<String, String>> {
         let scheme = self.listed.iter().find(|scheme| scheme.is_called(name))?;
-        Some(self.tools.call(&scheme.name, arguments))
+        Some(self.tools.call_tool(&scheme.name, arguments))
     }
 }
 
 /// Adds `type: object` to the arguments, which authors leave out and servers require.
-fn whole(scheme: &Scheme) -> Scheme {
+fn add_object_type(scheme: &Scheme) -> Scheme {
     let mut scheme = scheme.clone();
     if let Json::Object(fields) = &mut scheme.parameters {
         fields.insert("type".to_owned(), Json::from("object"));

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_system::{System, words};
+use brief_system::{System, render_io_error};
 use serde::Serialize;
 
 use super::assembly::{ModelReply, Usage};
@@ -14,7 +14,7 @@ use super::message::ModelCall;
 
 /// A transcript that cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("the transcript `{}` cannot be written: {}", .path.display(), words(.source))]
+#[error("the transcript `{}` cannot be written: {}", .path.display(), render_io_error(.source))]
 pub struct TranscriptError {
     path: PathBuf,
     source: io::Error,
@@ -60,72 +60,76 @@ impl<'t> Transcript<'t> {
             Err(_) => path.to_owned(),
         };
         let transcript = Transcript { system, path, key: endpoint.key().cloned() };
-        transcript.append(b"")?;
+        transcript.append_bytes(b"")?;
         Ok(transcript)
     }
 
-    fn append(&self, bytes: &[u8]) -> Result<(), TranscriptError> {
-        self.system.append(&self.path, bytes).map_err(|source| self.error(source))
+    fn append_bytes(&self, bytes: &[u8]) -> Result<(), TranscriptError> {
+        self.system.append(&self.path, bytes).map_err(|source| self.to_error(source))
     }
 
-    fn error(&self, source: io::Error) -> TranscriptError {
+    fn to_error(&self, source: io::Error) -> TranscriptError {
         TranscriptError { path: self.path.clone(), source }
     }
 
     /// Removes the key from a text.
-    fn clean(&self, text: &str) -> String {
-        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text).into_owned())
+    fn hide_key(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide_key(text).into_owned())
     }
 
-    fn line(&self, role: &'static str, content: &str) -> TranscriptLine {
-        TranscriptLine { role, content: self.clean(content), ..TranscriptLine::default() }
+    fn create_line(&self, role: &'static str, content: &str) -> TranscriptLine {
+        TranscriptLine { role, content: self.hide_key(content), ..TranscriptLine::default() }
     }
 
-    fn write(&self, line: &TranscriptLine) -> Result<(), TranscriptError> {
-        let mut json = serde_json::to_string(line).map_err(|error| self.error(error.into()))?;
+    fn write_line(&self, line: &TranscriptLine) -> Result<(), TranscriptError> {
+        let mut json = serde_json::to_string(line).map_err(|error| self.to_error(error.into()))?;
         json.push('\n');
-        self.append(json.as_bytes())
+        self.append_bytes(json.as_bytes())
     }
 
     /// Records a message of the agent or the user, or the end of a turn (`note`).
-    pub(super) fn said(&self, role: &'static str, content: &str) -> Result<(), TranscriptError> {
-        self.write(&self.line(role, content))
+    pub(super) fn record_message(
+        &self,
+        role: &'static str,
+        content: &str,
+    ) -> Result<(), TranscriptError> {
+        self.write_line(&self.create_line(role, content))
     }
 
     /// Records a reply of the model.
-    pub(super) fn replied(
+    pub(super) fn record_reply(
         &self,
         reply: &ModelReply,
         extent: ReplyExtent,
     ) -> Result<(), TranscriptError> {
         let calls = reply.calls.iter().map(|call| ModelCall {
-            id: self.clean(&call.id),
-            name: self.clean(&call.name),
-            arguments: self.clean(&call.arguments),
+            id: self.hide_key(&call.id),
+            name: self.hide_key(&call.name),
+            arguments: self.hide_key(&call.arguments),
         });
-        let finish = reply.finish.as_ref().map(|finish| self.clean(finish.as_str()));
-        self.write(&TranscriptLine {
+        let finish = reply.finish.as_ref().map(|finish| self.hide_key(finish.as_str()));
+        self.write_line(&TranscriptLine {
             tool_calls: calls.collect(),
             finish_reason: finish,
             usage: reply.usage,
             partial: extent == ReplyExtent::Partial,
-            ..self.line("assistant", &reply.text)
+            ..self.create_line("assistant", &reply.text)
         })
     }
 
     /// Records the answer of a tool.
-    pub(super) fn answered(
+    pub(super) fn record_answer(
         &self,
         id: &str,
         name: &str,
         result: Result<&str, &str>,
     ) -> Result<(), TranscriptError> {
         let content = result.unwrap_or_else(|error| error);
-        self.write(&TranscriptLine {
-            tool_call_id: Some(self.clean(id)),
-            name: Some(self.clean(name)),
+        self.write_line(&TranscriptLine {
+            tool_call_id: Some(self.hide_key(id)),
+            name: Some(self.hide_key(name)),
             is_error: result.is_err(),
-            ..self.line("tool", content)
+            ..self.create_line("tool", content)
         })
     }
 }

@@ -14,7 +14,7 @@ use super::clock::Clock;
 use super::endpoint::Endpoint;
 use super::exchange::{Exchange, ExchangeFailure};
 use super::failure::TurnError;
-use super::message::{ChatMessage, ModelCall, TokenCounting, request};
+use super::message::{ChatMessage, ModelCall, TokenCounting, build_request_body};
 use super::ready::Ready;
 use super::repeats::Repeats;
 use super::transcript::{ReplyExtent, Transcript, TranscriptError};
@@ -34,7 +34,7 @@ pub struct Connections<'m> {
 
 impl Connections<'_> {
     /// Returns why a turn has to end now, if it has to.
-    pub(super) fn stopped(&self, deadline: Duration) -> Option<TurnEnding> {
+    pub(super) fn find_ending(&self, deadline: Duration) -> Option<TurnEnding> {
         if self.interruption.is_raised() {
             Some(TurnEnding::Interrupted)
         } else {
@@ -181,7 +181,7 @@ struct TurnResources {
 }
 
 impl TurnResources {
-    fn turn(&self, text: String, ending: TurnEnding) -> Turn {
+    fn to_turn(&self, text: String, ending: TurnEnding) -> Turn {
         Turn { text, ending, rounds: self.rounds, usage: self.usage }
     }
 }
@@ -196,7 +196,7 @@ impl<'c> Conversation<'c> {
     ) -> Result<Conversation<'c>, TranscriptError> {
         let system = ready.system_message();
         if let Some(transcript) = &transcript {
-            transcript.said("system", &system)?;
+            transcript.record_message("system", &system)?;
         }
         let history = vec![ChatMessage::System(system)];
         let counting = TokenCounting::Asked;
@@ -217,18 +217,18 @@ impl<'c> Conversation<'c> {
     ///
     /// After an error the conversation can go on: the message is dropped unless the model has already acted
     /// on it.
-    pub fn say(&mut self, text: &str, on: OnEvent<'_>) -> Result<Turn, TurnError> {
+    pub fn send_message(&mut self, text: &str, on: OnEvent<'_>) -> Result<Turn, TurnError> {
         let before = self.history.len();
         self.history.push(ChatMessage::User(text.to_owned()));
-        self.record(on, |transcript| transcript.said("user", text));
-        let result = self.turn(on);
+        self.record_transcript(on, |transcript| transcript.record_message("user", text));
+        let result = self.run_turn(on);
         let note = match &result {
             Ok(turn) if turn.ending == TurnEnding::Answered => None,
             Ok(turn) => Some(turn.ending.to_string()),
             Err(error) => Some(error.to_string()),
         };
         if let Some(note) = note {
-            self.record(on, |transcript| transcript.said("note", &note));
+            self.record_transcript(on, |transcript| transcript.record_message("note", &note));
         }
         // Some models refuse two messages of the user in a row.
         if self.history.len() == before + 1 {
@@ -237,26 +237,26 @@ impl<'c> Conversation<'c> {
         result
     }
 
-    fn turn(&mut self, on: OnEvent<'_>) -> Result<Turn, TurnError> {
+    fn run_turn(&mut self, on: OnEvent<'_>) -> Result<Turn, TurnError> {
         let deadline = self.connections.clock.now() + self.settings.limits.time;
         let mut spent = TurnResources { deadline, ..TurnResources::default() };
         loop {
             spent.rounds += 1;
-            let (reply, result) = self.ask(&spent, on);
+            let (reply, result) = self.request_reply(&spent, on);
             spent.bytes = spent.bytes.saturating_add(reply.bytes);
             spent.usage.add(reply.usage.unwrap_or_default());
             if let Err(failure) = result {
                 // The calls of an incomplete reply are not made: a part may be missing.
                 let reply = ModelReply { calls: Vec::new(), ..reply };
                 if !reply.text.is_empty() {
-                    self.remember(&reply, ReplyExtent::Partial, on);
+                    self.remember_reply(&reply, ReplyExtent::Partial, on);
                 }
                 return match failure {
-                    ExchangeFailure::Stopped(ending) => Ok(spent.turn(reply.text, ending)),
+                    ExchangeFailure::Stopped(ending) => Ok(spent.to_turn(reply.text, ending)),
                     ExchangeFailure::Failed(error) => Err(error),
                 };
             }
-            self.remember(&reply, ReplyExtent::Whole, on);
+            self.remember_reply(&reply, ReplyExtent::Whole, on);
             if reply.calls.is_empty() {
                 let ending = match reply.finish {
                     Some(Finish::Length) => TurnEnding::Cut,
@@ -266,15 +266,15 @@ impl<'c> Conversation<'c> {
                 if reply.text.trim().is_empty() && ending == TurnEnding::Answered {
                     on(TurnEvent::Notice("the model said nothing"));
                 }
-                return Ok(spent.turn(reply.text, ending));
+                return Ok(spent.to_turn(reply.text, ending));
             }
             if let Some(ending) = self.call_all(&reply.calls, &mut spent, on) {
-                return Ok(spent.turn(reply.text, ending));
+                return Ok(spent.to_turn(reply.text, ending));
             }
         }
     }
 
-    fn ask(
+    fn request_reply(
         &mut self,
         spent: &TurnResources,
         on: OnEvent<'_>,
@@ -285,14 +285,14 @@ impl<'c> Conversation<'c> {
             bytes: self.settings.limits.output.saturating_sub(spent.bytes),
         };
         let (model, history, listed) = (&self.settings.model, &self.history, self.ready.listed());
-        let body = |counting| request(model, history, listed, counting);
-        exchange.ask(&body, &mut self.counting, on)
+        let body = |counting| build_request_body(model, history, listed, counting);
+        exchange.send_request(&body, &mut self.counting, on)
     }
 
-    fn remember(&mut self, reply: &ModelReply, extent: ReplyExtent, on: OnEvent<'_>) {
+    fn remember_reply(&mut self, reply: &ModelReply, extent: ReplyExtent, on: OnEvent<'_>) {
         let (text, calls) = (reply.text.clone(), reply.calls.clone());
         self.history.push(ChatMessage::Assistant { text, calls });
-        self.record(on, |transcript| transcript.replied(reply, extent));
+        self.record_transcript(on, |transcript| transcript.record_reply(reply, extent));
     }
 
     /// Makes the calls of one reply, in order. Every call gets an answer, even if it is not made: models
@@ -307,7 +307,7 @@ impl<'c> Conversation<'c> {
         let mut ending = is_last.then_some(TurnEnding::Rounds);
         let mut has_repeated = false;
         for call in calls {
-            ending = ending.or_else(|| self.connections.stopped(spent.deadline));
+            ending = ending.or_else(|| self.connections.find_ending(spent.deadline));
             let result = if let Some(ending) = ending {
                 Err(format!("not called: {ending}"))
             } else if spent.repeats.is_too_often(&call.name, &call.arguments) {
@@ -319,24 +319,24 @@ impl<'c> Conversation<'c> {
                 ))
             } else {
                 on(TurnEvent::Called { name: &call.name, arguments: &call.arguments });
-                self.call(call)
+                self.call_tool(call)
             };
-            self.answer(call, result, on);
+            self.add_answer(call, result, on);
         }
         // The first warning may be enough.
         if has_repeated && std::mem::replace(&mut spent.is_warned, true) {
             ending = ending.or(Some(TurnEnding::Repeating));
         }
-        ending.or_else(|| self.connections.stopped(spent.deadline))
+        ending.or_else(|| self.connections.find_ending(spent.deadline))
     }
 
-    fn call(&mut self, call: &ModelCall) -> Result<String, String> {
+    fn call_tool(&mut self, call: &ModelCall) -> Result<String, String> {
         // Some models leave out the arguments of a tool without parameters.
         let arguments = match call.arguments.trim() {
             "" => "{}",
             _ => call.arguments.as_str(),
         };
-        self.ready.call(&call.name, arguments).unwrap_or_else(|| {
+        self.ready.call_tool(&call.name, arguments).unwrap_or_else(|| {
             let names: Vec<String> =
                 self.ready.listed().iter().map(|scheme| format!("`{}`", scheme.name)).collect();
             let known = if names.is_empty() {
@@ -348,10 +348,10 @@ impl<'c> Conversation<'c> {
         })
     }
 
-    fn answer(&mut self, call: &ModelCall, result: Result<String, String>, on: OnEvent<'_>) {
+    fn add_answer(&mut self, call: &ModelCall, result: Result<String, String>, on: OnEvent<'_>) {
         // No tool's result may carry the server's key to the model.
         let (limit, endpoint) = (self.settings.limits.result, &self.connections.endpoint);
-        let shown = |text: String| cut(endpoint.hide(&text).into_owned(), limit);
+        let shown = |text: String| cut_result(endpoint.hide_key(&text).into_owned(), limit);
         let result = result.map(shown).map_err(shown);
         let shown = result.as_deref().map_err(String::as_str);
         on(TurnEvent::Answered { name: &call.name, result: shown });
@@ -361,13 +361,15 @@ impl<'c> Conversation<'c> {
             let name = &call.name;
             on(TurnEvent::Notice(&format!("`{name}` was denied: {}", denied.join(", "))));
         }
-        self.record(on, |transcript| transcript.answered(&call.id, &call.name, shown));
+        self.record_transcript(on, |transcript| {
+            transcript.record_answer(&call.id, &call.name, shown)
+        });
         let content = result.unwrap_or_else(|text| json!({"error": text}).to_string());
         self.history.push(ChatMessage::Tool { id: call.id.clone(), content });
     }
 
     /// Appends to the transcript. After a failure the user is told once, and the conversation goes on.
-    fn record(
+    fn record_transcript(
         &mut self,
         on: OnEvent<'_>,
         write: impl FnOnce(&Transcript<'c>) -> Result<(), TranscriptError>,
@@ -380,7 +382,7 @@ impl<'c> Conversation<'c> {
 }
 
 /// Cuts a result for the model, with a line that says so.
-fn cut(mut text: String, limit: usize) -> String {
+fn cut_result(mut text: String, limit: usize) -> String {
     if text.len() > limit {
         text.truncate(text.floor_char_boundary(limit));
         text.push_str(&format!("\n[the rest is left out: more than {limit} bytes]"));

@@ -41,7 +41,7 @@ impl FolderIndex {
         for entry in &entries {
             let is_directory = entry["type"] == "directory";
             match entry.as_str().or_else(|| entry["name"].as_str()) {
-                Some(name) if !is_directory => self.add(name),
+                Some(name) if !is_directory => self.add_name(name),
                 Some(_) => {}
                 None => self.problems.push("an entry of its index is not a name".to_owned()),
             }
@@ -57,13 +57,13 @@ impl FolderIndex {
             let has_scheme = link.split('/').next().is_some_and(|first| first.contains(':'));
             // A page has other links, too; only what looks like a command is judged.
             if !has_scheme && link.strip_suffix(".md").is_some() {
-                self.add(&decoded_destination(link));
+                self.add_name(&decoded_destination(link));
             }
         }
     }
 
     /// Adds a name of a command; leaves out files of other kinds, as in a folder on disk.
-    fn add(&mut self, name: &str) {
+    fn add_name(&mut self, name: &str) {
         let is_hidden = name.starts_with('.') && !name.contains('/');
         if is_hidden || name.strip_suffix(".md").is_none() {
             return;
@@ -100,8 +100,8 @@ impl Iterator for LinkAddresses<'_> {
                 start.starts_with(['a', 'A'])
                     && start.ends_with(|letter: char| letter.is_ascii_whitespace())
             });
-            if let Some(address) = is_link.then(|| attribute(tag, "href")).flatten() {
-                return Some(entities(address));
+            if let Some(address) = is_link.then(|| find_attribute(tag, "href")).flatten() {
+                return Some(decode_entities(address));
             }
         }
     }
@@ -122,7 +122,7 @@ fn tag_end(tag: &str) -> usize {
 }
 
 /// Returns the value of an attribute of a tag.
-fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
+fn find_attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     let mut rest = tag.split_once(|letter: char| letter.is_ascii_whitespace())?.1;
     loop {
         rest = rest.trim_start();
@@ -155,7 +155,7 @@ fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
 }
 
 /// Replaces the entities that servers write into addresses.
-fn entities(text: &str) -> String {
+fn decode_entities(text: &str) -> String {
     let mut whole = text.to_owned();
     for (entity, letter) in [
         ("&lt;", "<"),

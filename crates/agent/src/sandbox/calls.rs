@@ -48,22 +48,22 @@ const WITH_ARGUMENT: &[(i64, u8, &[u64])] = &[
 const MEMORY: &[(i64, u8)] = &[(libc::SYS_mmap, 2), (libc::SYS_mprotect, 2)];
 
 /// Gives up all other system calls. The error is the reason why that is impossible here.
-pub(super) fn restrict() -> Result<(), String> {
-    let program = program().map_err(|error| error.to_string())?;
+pub(super) fn restrict_system_calls() -> Result<(), String> {
+    let program = build_filter().map_err(|error| error.to_string())?;
     apply_filter(&program).map_err(|error| error.to_string())
 }
 
-fn program() -> Result<BpfProgram, seccompiler::BackendError> {
+fn build_filter() -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
     for (call, argument, values) in WITH_ARGUMENT {
-        let rule = |value: &u64| condition(*argument, SeccompCmpOp::Eq, *value);
+        let rule = |value: &u64| create_rule(*argument, SeccompCmpOp::Eq, *value);
         let any: Result<Vec<_>, _> = values.iter().map(rule).collect();
         rules.insert(*call, any?);
     }
     let executable = u64::from(libc::PROT_EXEC.unsigned_abs());
     for (call, argument) in MEMORY {
-        let rule = condition(*argument, SeccompCmpOp::MaskedEq(executable), 0)?;
+        let rule = create_rule(*argument, SeccompCmpOp::MaskedEq(executable), 0)?;
         rules.insert(*call, vec![rule]);
     }
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
@@ -71,7 +71,7 @@ fn program() -> Result<BpfProgram, seccompiler::BackendError> {
     SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture)?.try_into()
 }
 
-fn condition(
+fn create_rule(
     argument: u8,
     operator: SeccompCmpOp,
     value: u64,

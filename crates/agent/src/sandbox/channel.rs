@@ -17,13 +17,13 @@ impl Channel {
     }
 
     /// Waits for an order; `None` when the parent has ended.
-    pub(super) fn receive(&mut self) -> io::Result<Option<Order<'_>>> {
+    pub(super) fn receive_order(&mut self) -> io::Result<Option<Order<'_>>> {
         let mut header = [0; frame::HEADER];
         match self.input.read_exact(&mut header) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             outcome => outcome?,
         }
-        let length = frame::length(header);
+        let length = frame::message_length(header);
         if length > frame::MOST {
             return Err(io::ErrorKind::InvalidData.into());
         }
@@ -34,8 +34,8 @@ impl Channel {
 
     /// Sends a message in one piece.
     #[expect(clippy::unused_self, reason = "the speaking side has the channel to itself")]
-    pub(super) fn send(&mut self, word: &WorkerMessage<'_>) -> io::Result<()> {
-        let bytes = frame::framed(word)?;
+    pub(super) fn send_message(&mut self, word: &WorkerMessage<'_>) -> io::Result<()> {
+        let bytes = frame::frame_message(word)?;
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
             match rustix::io::write(rustix::stdio::stdout(), rest) {

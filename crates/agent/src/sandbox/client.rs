@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_dialects::agents::Evaluated;
-use brief_system::{Call, Companion, Ending, Environment, Interruption, System, words};
+use brief_system::{Call, Companion, Ending, Environment, Interruption, System, render_io_error};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -82,13 +82,13 @@ impl Worker {
         let mut worker = Worker::open(system, program, code, limits)?;
         let code = Cow::Borrowed(code);
         let order = Order::Load { code, limits, missing_fence: program.missing_fence };
-        let (returned, fences) = worker.load(&order)?;
+        let (returned, fences) = worker.load_code(&order)?;
         worker.start.keys = returned.iter().map(|found| found.key.clone()).collect();
         Ok((worker, returned, fences))
     }
 
     /// Starts a worker and lets it parse the code, which does not run.
-    pub(crate) fn parse(
+    pub(crate) fn parse_code(
         system: Arc<dyn System>,
         program: &WorkerProgram,
         code: &str,
@@ -97,9 +97,10 @@ impl Worker {
         let mut worker = Worker::open(system, program, code, limits)?;
         let deadline = worker.system.elapsed() + limits.wall;
         let order = Order::Parse { code: Cow::Borrowed(code), limits };
-        let sent = worker.send(&order, deadline).and_then(|()| worker.receive(deadline));
+        let sent =
+            worker.send_order(&order, deadline).and_then(|()| worker.receive_message(deadline));
         let message = sent.map_err(|message| ToolsError::Worker(worker.give_up(message)))?;
-        let outcome = match parse(&message) {
+        let outcome = match parse_message(&message) {
             Some(WorkerMessage::Parsed) => Ok(()),
             Some(WorkerMessage::Unusable(unusable)) => Err(worker.explain_unusable(unusable)),
             _ => return Err(ToolsError::Worker(worker.give_up(invalid_message()))),
@@ -117,9 +118,12 @@ impl Worker {
         let mut call = Call::new(&program.program, "/", Duration::ZERO, 0);
         call.args.clone_from(&program.args);
         call.environment = Environment::Empty;
-        let started = system.start(&call);
+        let started = system.start_program(&call);
         let companion = started.map_err(|error| {
-            ToolsError::Worker(format!("the worker could not be started: {}", words(&error)))
+            ToolsError::Worker(format!(
+                "the worker could not be started: {}",
+                render_io_error(&error)
+            ))
         })?;
         let (input, log) = (Vec::with_capacity(PIECE), Vec::new());
         // A signal must not leave the worker behind.
@@ -130,15 +134,15 @@ impl Worker {
         Ok(Worker { companion, system, limits, input, log, ended, start, stop, is_renewable })
     }
 
-    fn load(&mut self, order: &Order<'_>) -> Result<(Vec<Evaluated>, Fences), ToolsError> {
+    fn load_code(&mut self, order: &Order<'_>) -> Result<(Vec<Evaluated>, Fences), ToolsError> {
         let gone =
             |worker: &mut Worker, message: String| ToolsError::Worker(worker.give_up(message));
         let deadline = self.system.elapsed() + self.limits.wall;
-        self.send(order, deadline).map_err(|message| gone(self, message))?;
+        self.send_order(order, deadline).map_err(|message| gone(self, message))?;
         let mut logged = 0;
         loop {
-            let message = self.receive(deadline).map_err(|message| gone(self, message))?;
-            match parse(&message) {
+            let message = self.receive_message(deadline).map_err(|message| gone(self, message))?;
+            match parse_message(&message) {
                 Some(WorkerMessage::Ready { returned, fences }) => return Ok((returned, fences)),
                 Some(WorkerMessage::Unusable(unusable)) => {
                     self.companion.end();
@@ -151,7 +155,7 @@ impl Worker {
                 // Abilities are for calls: the list of tools never depends on the outside.
                 Some(WorkerMessage::Ask { .. }) => {
                     let message = "nothing can be asked for while the tools are defined".to_owned();
-                    self.refuse("AbilityDenied", message, deadline)
+                    self.send_refusal("AbilityDenied", message, deadline)
                         .map_err(|message| gone(self, message))?;
                 }
                 _ => return Err(gone(self, invalid_message())),
@@ -185,7 +189,7 @@ impl Worker {
     }
 
     /// Calls the tool at an index of the returned tools.
-    pub(crate) fn call(
+    pub(crate) fn call_tool(
         &mut self,
         (place, tool): (usize, &str),
         args: &Value,
@@ -196,12 +200,12 @@ impl Worker {
             return Err(CallError::Ended(reason.clone()));
         }
         let deadline = self.system.elapsed() + self.limits.wall;
-        let mut reply = self.exchange((place, tool), args, ctx, answer, deadline);
+        let mut reply = self.exchange_call((place, tool), args, ctx, answer, deadline);
         if matches!(reply, Ok(None)) {
             self.give_up("the code failed when it was run again".to_owned());
             self.is_renewable = true;
             self.renew().map_err(CallError::Ended)?;
-            reply = self.exchange((place, tool), args, ctx, answer, deadline);
+            reply = self.exchange_call((place, tool), args, ctx, answer, deadline);
         }
         let message = match reply {
             Ok(Some(outcome)) => return outcome,
@@ -214,7 +218,7 @@ impl Worker {
 
     /// Sends a call and returns its result; `None` when the tool has not run, because the worker cannot begin
     /// calls any more. The error is the reason why the worker must be ended.
-    fn exchange(
+    fn exchange_call(
         &mut self,
         (place, tool): (usize, &str),
         args: &Value,
@@ -224,15 +228,15 @@ impl Worker {
     ) -> Result<Option<Result<Value, CallError>>, String> {
         let refused =
             |message| Ok(Some(Err(CallError::Refused { tool: tool.to_owned(), message })));
-        let (args, ctx) = (raw(args)?, raw(ctx)?);
+        let (args, ctx) = (to_raw_json(args)?, to_raw_json(ctx)?);
         if args.get().len() + ctx.get().len() > frame::MOST / 2 {
             return refused("the arguments are too large".to_owned());
         }
-        self.send(&Order::Call { tool: place, args: &args, ctx: &ctx }, deadline)?;
+        self.send_order(&Order::Call { tool: place, args: &args, ctx: &ctx }, deadline)?;
         let (mut logged, mut requests) = (0, 0);
         loop {
-            let message = self.receive(deadline)?;
-            match parse(&message).ok_or_else(invalid_message)? {
+            let message = self.receive_message(deadline)?;
+            match parse_message(&message).ok_or_else(invalid_message)? {
                 WorkerMessage::Done { value } => match serde_json::from_str(value.get()) {
                     Ok(value) => return Ok(Some(Ok(value))),
                     Err(error) => {
@@ -243,7 +247,7 @@ impl Worker {
                 },
                 WorkerMessage::Failed(failure) => {
                     let is_last = failure.is_last;
-                    let error = self.explain(tool, failure);
+                    let error = self.explain_fault(tool, failure);
                     if is_last {
                         self.give_up(
                             "the tools cannot be called after the last call failed".to_owned(),
@@ -256,7 +260,7 @@ impl Worker {
                     let most = self.limits.requests;
                     if requests > most {
                         let message = format!("one call may ask at most {most} times");
-                        self.refuse("RangeError", message, deadline)?;
+                        self.send_refusal("RangeError", message, deadline)?;
                         continue;
                     }
                     let args = serde_json::from_str(args.get()).map_err(|_| invalid_message())?;
@@ -264,16 +268,16 @@ impl Worker {
                     let (ability, call) = (ability.as_ref(), call.as_ref());
                     match answer(AbilityRequest { tool, ability, call, args, time_left }) {
                         Ok(value) => {
-                            let value = raw(&value)?;
+                            let value = to_raw_json(&value)?;
                             if value.get().len() > frame::MOST / 2 {
                                 let message = "the answer is too large".to_owned();
-                                self.refuse("RangeError", message, deadline)?;
+                                self.send_refusal("RangeError", message, deadline)?;
                             } else {
-                                self.send(&Order::Answer { value: &value }, deadline)?;
+                                self.send_order(&Order::Answer { value: &value }, deadline)?;
                             }
                         }
                         Err(refusal) => {
-                            self.refuse(refusal.name(), refusal.to_string(), deadline)?;
+                            self.send_refusal(refusal.name(), refusal.to_string(), deadline)?;
                         }
                     }
                 }
@@ -296,8 +300,13 @@ impl Worker {
         }
     }
 
-    fn refuse(&mut self, name: &str, message: String, deadline: Duration) -> Result<(), String> {
-        self.send(&Order::Refuse { name: name.into(), message: message.into() }, deadline)
+    fn send_refusal(
+        &mut self,
+        name: &str,
+        message: String,
+        deadline: Duration,
+    ) -> Result<(), String> {
+        self.send_order(&Order::Refuse { name: name.into(), message: message.into() }, deadline)
     }
 
     /// Returns the lines that were logged since the last call of this function.
@@ -310,8 +319,8 @@ impl Worker {
         self.companion.id()
     }
 
-    fn send(&mut self, order: &Order<'_>, deadline: Duration) -> Result<(), String> {
-        let bytes = frame::framed(order).map_err(|error| error.to_string())?;
+    fn send_order(&mut self, order: &Order<'_>, deadline: Duration) -> Result<(), String> {
+        let bytes = frame::frame_message(order).map_err(|error| error.to_string())?;
         if bytes.len() > frame::MOST {
             return Err("a message to the worker is too large".to_owned());
         }
@@ -320,7 +329,7 @@ impl Worker {
     }
 
     /// Reads one complete message.
-    fn receive(&mut self, deadline: Duration) -> Result<Vec<u8>, String> {
+    fn receive_message(&mut self, deadline: Duration) -> Result<Vec<u8>, String> {
         let mut wanted = frame::HEADER;
         let mut piece = [0; PIECE];
         // The worker counts its processor time, which passes slowly on a busy machine.
@@ -328,7 +337,7 @@ impl Worker {
         let silent_until = self.system.elapsed() + self.limits.silence.unwrap_or(usual);
         loop {
             if let Some(header) = self.input.first_chunk::<{ frame::HEADER }>() {
-                let length = frame::length(*header);
+                let length = frame::message_length(*header);
                 if length > frame::MOST {
                     return Err(format!("the worker sent a message of {length} bytes"));
                 }
@@ -351,7 +360,7 @@ impl Worker {
                 Ok(count) => self.input.extend_from_slice(&piece[..count]),
                 Err(error) if error.kind() == io::ErrorKind::TimedOut && now < until => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut && now < deadline => {
-                    let computed = seconds(self.limits.cpu);
+                    let computed = render_seconds(self.limits.cpu);
                     return Err(format!("it computed for longer than {computed} and was ended"));
                 }
                 Err(error) => return Err(self.explain_pipe(&error)),
@@ -369,10 +378,10 @@ impl Worker {
     fn explain_pipe(&mut self, error: &io::Error) -> String {
         match error.kind() {
             io::ErrorKind::TimedOut => {
-                format!("it took longer than {} and was ended", seconds(self.limits.wall))
+                format!("it took longer than {} and was ended", render_seconds(self.limits.wall))
             }
             io::ErrorKind::BrokenPipe => self.explain_end(),
-            _ => format!("the worker cannot be reached: {}", words(error)),
+            _ => format!("the worker cannot be reached: {}", render_io_error(error)),
         }
     }
 
@@ -380,16 +389,19 @@ impl Worker {
     fn explain_end(&mut self) -> String {
         match self.companion.wait(EXIT_TIME) {
             Ok(Ending::TimedOut) => {
-                format!("it computed for longer than {} and was ended", seconds(self.limits.cpu))
+                format!(
+                    "it computed for longer than {} and was ended",
+                    render_seconds(self.limits.cpu)
+                )
             }
             Ok(Ending::Exited(status)) => format!("the worker ended with status {status}"),
             _ => "the worker was ended by the system, as when it needs too much memory".to_owned(),
         }
     }
 
-    fn explain(&self, tool: &str, failure: CallFault) -> CallError {
+    fn explain_fault(&self, tool: &str, failure: CallFault) -> CallError {
         let CallFault { kind, name, message, place, .. } = failure;
-        let thrown = || match (joined(&name, &message), place) {
+        let thrown = || match (join_error(&name, &message), place) {
             (text, Some((line, _))) => format!("{text} (line {line} of the tools)"),
             (text, None) => text,
         };
@@ -398,16 +410,20 @@ impl Worker {
             FailureKind::Unhandled => {
                 CallError::Threw(format!("a promise without a handler was rejected: {}", thrown()))
             }
-            kind => {
-                CallError::Refused { tool: tool.to_owned(), message: self.limit(kind, &message) }
-            }
+            kind => CallError::Refused {
+                tool: tool.to_owned(),
+                message: self.render_limit(kind, &message),
+            },
         }
     }
 
-    fn limit(&self, kind: FailureKind, message: &str) -> String {
+    fn render_limit(&self, kind: FailureKind, message: &str) -> String {
         match kind {
             FailureKind::Cpu => {
-                format!("it computed for longer than {} and was stopped", seconds(self.limits.cpu))
+                format!(
+                    "it computed for longer than {} and was stopped",
+                    render_seconds(self.limits.cpu)
+                )
             }
             FailureKind::Memory => {
                 format!("it needed more than {} bytes of memory", self.limits.memory)
@@ -433,7 +449,7 @@ impl Worker {
                 ToolsError::Syntax { message, place, help }
             }
             UnusableKind::Failed(kind) => {
-                ToolsError::Failed { message: self.limit(kind, &message), place }
+                ToolsError::Failed { message: self.render_limit(kind, &message), place }
             }
             UnusableKind::NotAnObject => ToolsError::NotAnObject(match message.as_str() {
                 "undefined" => "nothing".to_owned(),
@@ -449,7 +465,7 @@ impl Worker {
     }
 }
 
-fn parse(message: &[u8]) -> Option<WorkerMessage<'_>> {
+fn parse_message(message: &[u8]) -> Option<WorkerMessage<'_>> {
     serde_json::from_slice(message).ok()
 }
 
@@ -457,11 +473,11 @@ fn invalid_message() -> String {
     "the worker sent an invalid message".to_owned()
 }
 
-fn raw(value: &Value) -> Result<Box<RawValue>, String> {
+fn to_raw_json(value: &Value) -> Result<Box<RawValue>, String> {
     serde_json::value::to_raw_value(value).map_err(|error| error.to_string())
 }
 
-fn joined(name: &str, message: &str) -> String {
+fn join_error(name: &str, message: &str) -> String {
     match (name, message) {
         ("", "") => "an error without a message".to_owned(),
         ("", text) | (text, "") => text.to_owned(),
@@ -471,6 +487,6 @@ fn joined(name: &str, message: &str) -> String {
 }
 
 /// Formats a time: `5 s`, `0.2 s`.
-pub(crate) fn seconds(time: Duration) -> String {
+pub(crate) fn render_seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }

@@ -21,7 +21,7 @@ const KEPT: i32 = 3;
 const OWN_SPACE: u64 = 192 * 1024 * 1024;
 
 /// Gives up everything; `memory` is the limit for the tools.
-pub(super) fn enter(memory: usize) -> io::Result<Fences> {
+pub(super) fn confine_process(memory: usize) -> io::Result<Fences> {
     close_inherited();
     let landlock = refuse_files();
     let memory = u64::try_from(memory).unwrap_or(u64::MAX);
@@ -46,7 +46,7 @@ pub(super) fn enter(memory: usize) -> io::Result<Fences> {
 
 #[cfg(all(target_os = "linux", target_endian = "little"))]
 fn restrict_calls() -> bool {
-    super::calls::restrict().is_ok()
+    super::calls::restrict_system_calls().is_ok()
 }
 
 #[cfg(not(all(target_os = "linux", target_endian = "little")))]
@@ -114,7 +114,7 @@ fn refuse_files() -> Landlock {
 }
 
 /// Returns the processor time of this process.
-pub(super) fn computed() -> Duration {
+pub(super) fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(ClockId::ProcessCPUTime);
     Duration::try_from(time).unwrap_or_default()
 }

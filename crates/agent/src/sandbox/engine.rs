@@ -137,16 +137,16 @@ impl Engine {
     }
 
     /// Runs the code, and returns what it defines.
-    pub(super) fn load(&mut self, code: &str) -> Result<Vec<Evaluated>, Unusable> {
+    pub(super) fn load_code(&mut self, code: &str) -> Result<Vec<Evaluated>, Unusable> {
         code.clone_into(&mut self.code);
-        let (realm, returned) = self.enter()?;
+        let (realm, returned) = self.create_realm()?;
         self.realm = Some(realm);
         self.keys = returned.iter().map(|found| found.key.clone()).collect();
         Ok(returned)
     }
 
     /// Creates the realm for the next call in advance. Afterwards there may be none.
-    pub(super) fn prepare(&mut self) {
+    pub(super) fn prepare_realm(&mut self) {
         self.realm = None;
         // Jobs that writing a result left behind would run here, after their call.
         if self.runtime.is_job_pending() {
@@ -156,7 +156,7 @@ impl Engine {
         // which may be more than the limit.
         self.runtime.run_gc();
         self.shared.is_quiet.set(true);
-        self.realm = self.enter().ok().and_then(|(realm, returned)| {
+        self.realm = self.create_realm().ok().and_then(|(realm, returned)| {
             let keys = returned.iter().map(|found| &found.key);
             keys.eq(&self.keys).then_some(realm)
         });
@@ -164,23 +164,23 @@ impl Engine {
     }
 
     /// Creates a realm and runs the code in it.
-    fn enter(&self) -> Result<(JsRealm, Vec<Evaluated>), Unusable> {
+    fn create_realm(&self) -> Result<(JsRealm, Vec<Evaluated>), Unusable> {
         let broken = |error: rquickjs::Error| {
-            unusable(failure::failure(FailureKind::Memory, "", &error.to_string()))
+            to_unusable(failure::create_fault(FailureKind::Memory, "", &error.to_string()))
         };
         let context = Context::full(&self.runtime).map_err(broken)?;
-        self.shared.begin();
+        self.shared.begin_call();
         let realm = JsRealm { tools: Rc::default(), context };
-        let returned = self.evaluate(&realm)?;
+        let returned = self.evaluate_code(&realm)?;
         Ok((realm, returned))
     }
 
-    fn evaluate(&self, realm: &JsRealm) -> Result<Vec<Evaluated>, Unusable> {
+    fn evaluate_code(&self, realm: &JsRealm) -> Result<Vec<Evaluated>, Unusable> {
         realm.context.with(|ctx| {
-            let installed = self.install(&ctx, &realm.tools);
-            installed.map_err(|error| unusable(failure::caught(&ctx, &error)))?;
-            let function = self.compile(&ctx)?;
-            let value = self.settle(&ctx, function.call(())).map_err(unusable)?;
+            let installed = self.install_host(&ctx, &realm.tools);
+            installed.map_err(|error| to_unusable(failure::catch_fault(&ctx, &error)))?;
+            let function = self.compile_code(&ctx)?;
+            let value = self.await_value(&ctx, function.call(())).map_err(to_unusable)?;
             let tools = match value.as_object() {
                 Some(object) if !object.is_array() && !object.is_function() => object.clone(),
                 _ => {
@@ -190,7 +190,7 @@ impl Engine {
                 }
             };
             let returned = self.take_tools(&ctx, &tools, &realm.tools);
-            let returned = returned.map_err(|error| unusable(self.fault(&ctx, &error)))?;
+            let returned = returned.map_err(|error| to_unusable(self.to_fault(&ctx, &error)))?;
             if returned.len() > limits::TOOLS {
                 let message = returned.len().to_string();
                 return Err(Unusable { kind: UnusableKind::TooMany, message, place: None });
@@ -200,17 +200,17 @@ impl Engine {
     }
 
     /// Parses the code in both forms, without running it: the script ends with its first statement.
-    pub(super) fn parse(&mut self, code: &str) -> Result<(), Unusable> {
+    pub(super) fn parse_code(&mut self, code: &str) -> Result<(), Unusable> {
         let broken = |error: rquickjs::Error| {
-            unusable(failure::failure(FailureKind::Memory, "", &error.to_string()))
+            to_unusable(failure::create_fault(FailureKind::Memory, "", &error.to_string()))
         };
         let context = Context::full(&self.runtime).map_err(broken)?;
-        self.shared.begin();
+        self.shared.begin_call();
         context.with(|ctx| {
             let attempt = |form: CodeForm| {
-                let source = format!("throw null; {}", form.source(code));
-                let thrown = evaluate(&ctx, source).map(drop).err()?;
-                let failure = failure::caught(&ctx, &thrown);
+                let source = format!("throw null; {}", form.render_source(code));
+                let thrown = evaluate_source(&ctx, source).map(drop).err()?;
+                let failure = failure::catch_fault(&ctx, &thrown);
                 (failure.name == "SyntaxError").then_some(failure)
             };
             if attempt(CodeForm::Expression).is_none() {
@@ -229,21 +229,21 @@ impl Engine {
     ///
     /// The expression form is tried first: a body with `return` is not a valid expression, while an
     /// expression as a body would return nothing.
-    fn compile<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>, Unusable> {
+    fn compile_code<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>, Unusable> {
         let mut form = self.form.get().unwrap_or(CodeForm::Expression);
-        let mut function = evaluate(ctx, form.source(&self.code));
+        let mut function = evaluate_source(ctx, form.render_source(&self.code));
         if function.is_err() && self.form.get().is_none() {
             ctx.catch();
             form = CodeForm::Body;
-            function = evaluate(ctx, form.source(&self.code));
+            function = evaluate_source(ctx, form.render_source(&self.code));
         }
         let function = function.map_err(|error| {
-            let failure = failure::caught(ctx, &error);
+            let failure = failure::catch_fault(ctx, &error);
             if failure.name == "SyntaxError" {
                 let CallFault { message, place, .. } = failure;
                 Unusable { kind: UnusableKind::Syntax, message, place }
             } else {
-                unusable(failure)
+                to_unusable(failure)
             }
         })?;
         self.form.set(Some(form));
@@ -252,19 +252,19 @@ impl Engine {
 
     /// Calls a tool with arguments and context as JSON, and returns its result as JSON. Without a realm,
     /// nothing is called.
-    pub(super) fn call(
+    pub(super) fn call_tool(
         &mut self,
         tool: usize,
         args: &str,
         ctx_json: &str,
     ) -> Option<CallResult<Box<RawValue>>> {
         let realm = self.realm.take()?;
-        self.shared.begin();
+        self.shared.begin_call();
         ctx_json.clone_into(&mut self.shared.ctx_json.borrow_mut());
         let outcome = realm.context.with(|ctx| {
             let started = run_tool(&ctx, &self.shared, &realm.tools, (tool, args, 0));
-            let value = self.settle(&ctx, started)?;
-            self.write(&ctx, &value)
+            let value = self.await_value(&ctx, started)?;
+            self.render_json(&ctx, &value)
         });
         self.shared.rejected.borrow_mut().clear();
         Some(outcome.map_err(|failure| CallFault {
@@ -275,27 +275,27 @@ impl Engine {
     }
 
     /// Installs the functions behind the `host` object.
-    fn install<'js>(&self, ctx: &Ctx<'js>, tools: &Rc<RealmTools>) -> rquickjs::Result<()> {
-        let prelude = self.prelude.function(ctx)?;
+    fn install_host<'js>(&self, ctx: &Ctx<'js>, tools: &Rc<RealmTools>) -> rquickjs::Result<()> {
+        let prelude = self.prelude.import_function(ctx)?;
         let shared = Rc::clone(&self.shared);
         let ask = Function::new(
             ctx.clone(),
             move |ctx: Ctx<'js>, ability: String, call: String, args: Value<'js>| {
-                ask(&ctx, &shared, &ability, &call, args)
+                request_ability(&ctx, &shared, &ability, &call, args)
             },
         )?;
         let shared = Rc::clone(&self.shared);
         let print = Function::new(
             ctx.clone(),
             move |ctx: Ctx<'js>, level: String, values: Rest<Value<'js>>| {
-                shared.log(&ctx, level, &values);
+                shared.send_log(&ctx, level, &values);
             },
         )?;
         let (shared, entered) = (Rc::clone(&self.shared), Rc::clone(tools));
         let enter = Function::new(
             ctx.clone(),
             move |ctx: Ctx<'js>, tool: usize, args: Value<'js>, depth: usize| {
-                enter(&ctx, &shared, &entered, (tool, args, depth))
+                call_other_tool(&ctx, &shared, &entered, (tool, args, depth))
             },
         )?;
         let make_host: Function<'_> = prelude.call((ask, enter, print, limits::TOOL_DEPTH))?;
@@ -304,12 +304,12 @@ impl Engine {
     }
 
     /// Runs jobs until none is left, and returns the settled value of a function that has returned.
-    fn settle<'js>(
+    fn await_value<'js>(
         &self,
         ctx: &Ctx<'js>,
         value: rquickjs::Result<Value<'js>>,
     ) -> CallResult<Value<'js>> {
-        let value = value.map_err(|error| self.fault(ctx, &error))?;
+        let value = value.map_err(|error| self.to_fault(ctx, &error))?;
         let outcome = (|| {
             let (promise, resolve, _) = ctx.promise()?;
             resolve.call::<_, ()>((value,))?;
@@ -317,32 +317,32 @@ impl Engine {
             while !self.shared.is_over.get() && ctx.execute_pending_job() {}
             Ok(promise)
         })();
-        if let Some(overrun) = self.overrun() {
+        if let Some(overrun) = self.find_overrun() {
             return Err(overrun);
         }
-        let promise = outcome.map_err(|error: rquickjs::Error| self.fault(ctx, &error))?;
+        let promise = outcome.map_err(|error: rquickjs::Error| self.to_fault(ctx, &error))?;
         let value = match (promise.state(), promise.result::<Value<'js>>()) {
             (PromiseState::Pending, _) | (_, None) => {
-                return Err(failure::failure(FailureKind::Pending, "", ""));
+                return Err(failure::create_fault(FailureKind::Pending, "", ""));
             }
             (_, Some(Ok(value))) => value,
-            (_, Some(Err(error))) => return Err(self.fault(ctx, &error)),
+            (_, Some(Err(error))) => return Err(self.to_fault(ctx, &error)),
         };
         match self.shared.rejected.borrow_mut().pop() {
             None => Ok(value),
             Some(rejection) => {
                 let reason = rejection.reason.restore(ctx);
-                let reason = reason.map_err(|error| self.fault(ctx, &error))?;
-                let failure = failure::thrown(ctx, &reason);
+                let reason = reason.map_err(|error| self.to_fault(ctx, &error))?;
+                let failure = failure::fault_from_thrown(ctx, &reason);
                 let failure = CallFault { kind: FailureKind::Unhandled, ..failure };
-                Err(self.overrun().unwrap_or(failure))
+                Err(self.find_overrun().unwrap_or(failure))
             }
         }
     }
 
     /// Writes a result as JSON.
-    fn write<'js>(&self, ctx: &Ctx<'js>, value: &Value<'js>) -> CallResult<Box<RawValue>> {
-        let not_json = |message: &str| failure::failure(FailureKind::NotJson, "", message);
+    fn render_json<'js>(&self, ctx: &Ctx<'js>, value: &Value<'js>) -> CallResult<Box<RawValue>> {
+        let not_json = |message: &str| failure::create_fault(FailureKind::NotJson, "", message);
         if value.is_function() || value.is_symbol() {
             return Err(not_json(value.type_name()));
         }
@@ -353,14 +353,16 @@ impl Engine {
             Err(error) => Err(error),
         };
         let text = text.map_err(|error| {
-            let failure = failure::caught(ctx, &error);
-            self.overrun().unwrap_or(match failure.kind {
-                FailureKind::Threw => not_json(&failure::joined(&failure.name, &failure.message)),
+            let failure = failure::catch_fault(ctx, &error);
+            self.find_overrun().unwrap_or(match failure.kind {
+                FailureKind::Threw => {
+                    not_json(&failure::join_error(&failure.name, &failure.message))
+                }
                 _ => failure,
             })
         })?;
         if text.len() > self.shared.limits.result {
-            return Err(failure::failure(FailureKind::TooLarge, "", &text.len().to_string()));
+            return Err(failure::create_fault(FailureKind::TooLarge, "", &text.len().to_string()));
         }
         RawValue::from_string(text).map_err(|error| not_json(&error.to_string()))
     }
@@ -427,22 +429,22 @@ impl Engine {
         }
     }
 
-    fn overrun(&self) -> Option<CallFault> {
-        self.shared.is_over.get().then(|| failure::failure(FailureKind::Cpu, "", ""))
+    fn find_overrun(&self) -> Option<CallFault> {
+        self.shared.is_over.get().then(|| failure::create_fault(FailureKind::Cpu, "", ""))
     }
 
     /// Describes an error. If the call has exceeded its time, that is the cause.
-    fn fault(&self, ctx: &Ctx<'_>, error: &rquickjs::Error) -> CallFault {
+    fn to_fault(&self, ctx: &Ctx<'_>, error: &rquickjs::Error) -> CallFault {
         // Reading the error may take the rest of the time.
-        let failure = failure::caught(ctx, error);
-        self.overrun().unwrap_or(failure)
+        let failure = failure::catch_fault(ctx, error);
+        self.find_overrun().unwrap_or(failure)
     }
 }
 
 impl CallState {
     /// Starts the clock of a call.
-    fn begin(&self) {
-        let until = confine::computed() + self.limits.cpu;
+    fn begin_call(&self) {
+        let until = confine::processor_time() + self.limits.cpu;
         self.until.set(until);
         self.is_over.set(false);
         self.logged.set(0);
@@ -455,7 +457,7 @@ impl CallState {
         if confine::has_lost_parent() {
             self.has_lost_parent.set(true);
         }
-        if self.has_lost_parent.get() || confine::computed() >= self.until.get() {
+        if self.has_lost_parent.get() || confine::processor_time() >= self.until.get() {
             self.is_over.set(true);
         }
         self.is_over.get()
@@ -480,30 +482,31 @@ impl CallState {
     }
 
     /// Sends a log line, within the limit.
-    fn log<'js>(&self, ctx: &Ctx<'js>, level: String, values: &[Value<'js>]) {
+    fn send_log<'js>(&self, ctx: &Ctx<'js>, level: String, values: &[Value<'js>]) {
         let left = self.limits.log.saturating_sub(self.logged.get());
         if left == 0 || self.is_quiet.get() {
             return;
         }
-        let words: Vec<String> = values.iter().map(|value| failure::shown(ctx, value)).collect();
+        let words: Vec<String> =
+            values.iter().map(|value| failure::render_value(ctx, value)).collect();
         let mut text = words.join(" ");
         if text.len() + LINE >= left {
             text.truncate(text.floor_char_boundary(left));
             text.push_str("… [the rest is left out]");
         }
         self.logged.set(self.logged.get() + text.len() + LINE);
-        self.send(&WorkerMessage::Log(LogLine { level, text }));
+        self.send_message(&WorkerMessage::Log(LogLine { level, text }));
     }
 
-    fn send(&self, word: &WorkerMessage<'_>) {
-        if self.channel.borrow_mut().send(word).is_err() {
+    fn send_message(&self, word: &WorkerMessage<'_>) {
+        if self.channel.borrow_mut().send_message(word).is_err() {
             self.has_lost_parent.set(true);
         }
     }
 }
 
 /// Sends a request to the parent and waits for its answer.
-fn ask<'js>(
+fn request_ability<'js>(
     ctx: &Ctx<'js>,
     shared: &CallState,
     ability: &str,
@@ -516,9 +519,13 @@ fn ask<'js>(
     }
     let args = RawValue::from_string(text)
         .map_err(|error| Exception::throw_type(ctx, &error.to_string()))?;
-    shared.send(&WorkerMessage::Ask { ability: ability.into(), call: call.into(), args: &args });
+    shared.send_message(&WorkerMessage::Ask {
+        ability: ability.into(),
+        call: call.into(),
+        args: &args,
+    });
     let mut channel = shared.channel.borrow_mut();
-    match channel.receive() {
+    match channel.receive_order() {
         Ok(Some(Order::Answer { value })) => {
             let text = value.get().to_owned();
             drop(channel);
@@ -539,7 +546,7 @@ fn ask<'js>(
 }
 
 /// Lets a tool call another one, after the parent has allowed it.
-fn enter<'js>(
+fn call_other_tool<'js>(
     ctx: &Ctx<'js>,
     shared: &CallState,
     tools: &RealmTools,
@@ -569,7 +576,7 @@ fn run_tool<'js>(
 impl CodeForm {
     /// Returns the source of a function with the code, which begins on the second line, so that its columns
     /// are unchanged. The function has no parentheses around it: the engine would parse it twice.
-    fn source(self, code: &str) -> String {
+    fn render_source(self, code: &str) -> String {
         match self {
             CodeForm::Expression => {
                 let expression = code.trim_end_matches([';', ' ', '\t', '\r', '\n']);
@@ -580,18 +587,18 @@ impl CodeForm {
     }
 }
 
-fn evaluate<'js>(ctx: &Ctx<'js>, source: String) -> rquickjs::Result<Function<'js>> {
+fn evaluate_source<'js>(ctx: &Ctx<'js>, source: String) -> rquickjs::Result<Function<'js>> {
     let mut options = EvalOptions::default();
     options.strict = false;
     options.filename = Some(CODE_NAME.to_owned());
     ctx.eval_with_options(source, options)
 }
 
-fn unusable(CallFault { kind, name, message, place, .. }: CallFault) -> Unusable {
+fn to_unusable(CallFault { kind, name, message, place, .. }: CallFault) -> Unusable {
     let kind = UnusableKind::Failed(kind);
     let message = match name.as_str() {
         "" => message,
-        name => failure::joined(name, &message),
+        name => failure::join_error(name, &message),
     };
     Unusable { kind, message, place }
 }

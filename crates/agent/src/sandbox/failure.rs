@@ -14,42 +14,42 @@ pub(super) const CODE_NAME: &str = "tools.js";
 const MOST: usize = 4 * 1024;
 
 /// Takes the exception from the engine and describes it.
-pub(super) fn caught(ctx: &Ctx<'_>, error: &rquickjs::Error) -> CallFault {
+pub(super) fn catch_fault(ctx: &Ctx<'_>, error: &rquickjs::Error) -> CallFault {
     match error {
-        rquickjs::Error::Exception => thrown(ctx, &ctx.catch()),
-        rquickjs::Error::Allocation => failure(FailureKind::Memory, "", ""),
-        other => failure(FailureKind::Threw, "", &other.to_string()),
+        rquickjs::Error::Exception => fault_from_thrown(ctx, &ctx.catch()),
+        rquickjs::Error::Allocation => create_fault(FailureKind::Memory, "", ""),
+        other => create_fault(FailureKind::Threw, "", &other.to_string()),
     }
 }
 
 /// Describes a thrown value.
-pub(super) fn thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> CallFault {
-    if let Some((exception, name, message)) = exception(ctx, value) {
+pub(super) fn fault_from_thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> CallFault {
+    if let Some((exception, name, message)) = find_exception(ctx, value) {
         if name == "InternalError" && message == "out of memory" {
-            return failure(FailureKind::Memory, &name, &message);
+            return create_fault(FailureKind::Memory, &name, &message);
         }
-        let place = place(&exception);
-        return CallFault { place, ..failure(FailureKind::Threw, &name, &message) };
+        let place = find_location(&exception);
+        return CallFault { place, ..create_fault(FailureKind::Threw, &name, &message) };
     }
     let message = if value.is_null() {
         // The engine also throws it when an error object does not fit into memory.
         "null (which may mean that there was no memory left)".to_owned()
     } else {
-        shown(ctx, value)
+        render_value(ctx, value)
     };
-    failure(FailureKind::Threw, "", &message)
+    create_fault(FailureKind::Threw, "", &message)
 }
 
 /// Returns a value as text: a string as it is, anything else as JSON if possible.
-pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
+pub(super) fn render_value<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
     if let Some(text) = value.as_string() {
-        return text.to_string().map(|text| cut(&text)).unwrap_or_default();
+        return text.to_string().map(|text| cut_text(&text)).unwrap_or_default();
     }
-    if let Some((_, name, message)) = exception(ctx, value) {
-        return joined(&name, &message);
+    if let Some((_, name, message)) = find_exception(ctx, value) {
+        return join_error(&name, &message);
     }
     match ctx.json_stringify(value.clone()) {
-        Ok(Some(text)) => text.to_string().map(|text| cut(&text)).unwrap_or_default(),
+        Ok(Some(text)) => text.to_string().map(|text| cut_text(&text)).unwrap_or_default(),
         Ok(None) => value.type_name().to_owned(),
         Err(_) => {
             // It may be cyclic, or its `toJSON` throws; the type is enough.
@@ -60,7 +60,10 @@ pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
 }
 
 /// Returns an error object with its name and message.
-fn exception<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Option<(Exception<'js>, String, String)> {
+fn find_exception<'js>(
+    ctx: &Ctx<'js>,
+    value: &Value<'js>,
+) -> Option<(Exception<'js>, String, String)> {
     let exception = value.as_object().cloned().and_then(Exception::from_object)?;
     let name = text_of(ctx, exception.get("name"));
     let message = text_of(ctx, exception.get("message"));
@@ -68,7 +71,7 @@ fn exception<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Option<(Exception<'js>,
 }
 
 /// Joins the name of an error and its message.
-pub(super) fn joined(name: &str, message: &str) -> String {
+pub(super) fn join_error(name: &str, message: &str) -> String {
     match (name, message) {
         ("", "") => "an error without a message".to_owned(),
         ("", text) | (text, "") => text.to_owned(),
@@ -78,7 +81,7 @@ pub(super) fn joined(name: &str, message: &str) -> String {
 
 /// Returns the place in the code where the exception was thrown, as far as its stack shows. One line precedes
 /// the code.
-fn place(exception: &Exception<'_>) -> Option<(u32, u32)> {
+fn find_location(exception: &Exception<'_>) -> Option<(u32, u32)> {
     let stack = exception.stack()?;
     let after = stack.split_once(&format!("{CODE_NAME}:"))?.1;
     let mut numbers = after.split(|character: char| !character.is_ascii_digit());
@@ -86,8 +89,14 @@ fn place(exception: &Exception<'_>) -> Option<(u32, u32)> {
     Some((line.saturating_sub(1).max(1), numbers.next()?.parse().unwrap_or(1)))
 }
 
-pub(super) fn failure(kind: FailureKind, name: &str, message: &str) -> CallFault {
-    CallFault { kind, name: cut(name), message: cut(message), place: None, is_last: false }
+pub(super) fn create_fault(kind: FailureKind, name: &str, message: &str) -> CallFault {
+    CallFault {
+        kind,
+        name: cut_text(name),
+        message: cut_text(message),
+        place: None,
+        is_last: false,
+    }
 }
 
 /// Returns a field that should be a string. A getter that throws counts as absent.
@@ -96,14 +105,14 @@ fn text_of<'js>(ctx: &Ctx<'js>, field: rquickjs::Result<Value<'js>>) -> String {
         if value.is_string() { String::from_js(ctx, value) } else { Ok(String::new()) }
     });
     if let Ok(text) = text {
-        cut(&text)
+        cut_text(&text)
     } else {
         ctx.catch();
         String::new()
     }
 }
 
-fn cut(text: &str) -> String {
+fn cut_text(text: &str) -> String {
     if text.len() <= MOST {
         return text.to_owned();
     }

@@ -101,7 +101,7 @@ impl Fences {
     pub const NONE: Fences = Fences { landlock: Landlock::Missing, seccomp: false };
 
     /// Returns the usual names of the missing fences.
-    pub fn missing(self) -> Vec<&'static str> {
+    pub fn missing_fences(self) -> Vec<&'static str> {
         let landlock = (self.landlock == Landlock::Missing).then_some("Landlock");
         let seccomp = (!self.seccomp).then_some("seccomp");
         landlock.into_iter().chain(seccomp).collect()
@@ -199,7 +199,7 @@ pub(super) enum FailureKind {
 }
 
 /// Frames a message: its length, then the JSON.
-pub(super) fn framed(message: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+pub(super) fn frame_message(message: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     let mut bytes = vec![0; HEADER];
     serde_json::to_writer(&mut bytes, message)?;
     let length = u32::try_from(bytes.len() - HEADER).unwrap_or(u32::MAX);
@@ -208,6 +208,6 @@ pub(super) fn framed(message: &impl Serialize) -> serde_json::Result<Vec<u8>> {
 }
 
 /// Returns the length in a header.
-pub(super) fn length(header: [u8; HEADER]) -> usize {
+pub(super) fn message_length(header: [u8; HEADER]) -> usize {
     usize::try_from(u32::from_be_bytes(header)).unwrap_or(usize::MAX)
 }

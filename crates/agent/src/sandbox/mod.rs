@@ -93,7 +93,7 @@ pub struct WorkerProgram {
 
 impl WorkerProgram {
     /// Returns this very program, with [`WORKER_ARGUMENT`].
-    pub fn own(system: &dyn System) -> io::Result<WorkerProgram> {
+    pub fn from_own_program(system: &dyn System) -> io::Result<WorkerProgram> {
         let program = system.own_program()?;
         let args = vec![WORKER_ARGUMENT.into()];
         Ok(WorkerProgram { program, args, missing_fence: MissingFence::Refuse })
@@ -104,7 +104,7 @@ impl WorkerProgram {
 /// besides the memory of the program itself.
 #[cfg(unix)]
 pub fn enter_fences(memory: usize) -> io::Result<Fences> {
-    confine::enter(memory)
+    confine::confine_process(memory)
 }
 
 /// Runs the worker: serves its parent through standard input and output until the parent ends.
@@ -112,7 +112,7 @@ pub fn enter_fences(memory: usize) -> io::Result<Fences> {
 /// It has to be the first call in a process that was started for it.
 pub fn run_worker() -> ExitCode {
     #[cfg(unix)]
-    return worker::run();
+    return worker::run_worker();
     #[cfg(not(unix))]
     ExitCode::FAILURE
 }

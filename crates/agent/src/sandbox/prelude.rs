@@ -60,7 +60,7 @@ impl Prelude {
     }
 
     /// Returns the function of `host.js` for this realm.
-    pub(super) fn function<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Function<'js>> {
+    pub(super) fn import_function<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Function<'js>> {
         self.is_wanted.set(true);
         let imported = Module::import(ctx, NAME);
         self.is_wanted.set(false);

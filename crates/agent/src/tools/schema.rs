@@ -12,7 +12,7 @@ mod pattern;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use serde_json::Value;
 
 use check::SchemaCheck;
@@ -82,7 +82,7 @@ const CHECKED: [(ValueForm, &str); 15] = [
 ];
 
 /// Returns the keywords that are checked.
-fn checked() -> impl Iterator<Item = (ValueForm, &'static str)> {
+fn checked_keywords() -> impl Iterator<Item = (ValueForm, &'static str)> {
     let names = |(form, names): (_, &'static str)| {
         names.split_ascii_whitespace().map(move |name| (form, name))
     };
@@ -193,7 +193,7 @@ impl Schema {
         let mut schema =
             Schema { root: schema.clone(), patterns: BTreeMap::new(), unchecked: Vec::new() };
         let root = schema.root.clone();
-        schema.read(&root, "", 0)?;
+        schema.read_schema(&root, "", 0)?;
         Ok(schema)
     }
 
@@ -203,11 +203,16 @@ impl Schema {
     }
 
     /// Returns the mismatches of a value; an empty list when it fits.
-    pub fn check(&self, value: &Value) -> Vec<String> {
-        SchemaCheck::of(self, value)
+    pub fn check_value(&self, value: &Value) -> Vec<String> {
+        SchemaCheck::collect_problems(self, value)
     }
 
-    fn read(&mut self, schema: &Value, place: &str, depth: usize) -> Result<(), SchemaError> {
+    fn read_schema(
+        &mut self,
+        schema: &Value,
+        place: &str,
+        depth: usize,
+    ) -> Result<(), SchemaError> {
         let error = |field: &str, problem: &str| {
             let place = format!("{place}/{field}");
             Err(SchemaError { place, problem: problem.to_owned() })
@@ -221,7 +226,7 @@ impl Schema {
             return error("", "is nested too deep");
         }
         for (name, value) in fields {
-            let Some((form, _)) = checked().find(|(_, known)| known == name) else {
+            let Some((form, _)) = checked_keywords().find(|(_, known)| known == name) else {
                 self.note_unchecked(name, place);
                 continue;
             };
@@ -250,23 +255,23 @@ impl Schema {
                 },
                 ValueForm::Reference => match value.as_str() {
                     Some(text) => {
-                        let is_right = resolve(&self.root, text).is_some();
+                        let is_right = resolve_reference(&self.root, text).is_some();
                         (is_right, "does not lead anywhere in this schema")
                     }
                     None => (false, "is not a string"),
                 },
                 ValueForm::SchemaOrSchemas if !value.is_array() => {
-                    self.read(value, &here, depth + 1)?;
+                    self.read_schema(value, &here, depth + 1)?;
                     continue;
                 }
                 ValueForm::Schema => {
-                    self.read(value, &here, depth + 1)?;
+                    self.read_schema(value, &here, depth + 1)?;
                     continue;
                 }
                 ValueForm::Schemas | ValueForm::SchemaOrSchemas => {
                     let schemas = value.as_array().map(Vec::as_slice).unwrap_or_default();
                     for (index, schema) in schemas.iter().enumerate() {
-                        self.read(schema, &format!("{here}/{index}"), depth + 1)?;
+                        self.read_schema(schema, &format!("{here}/{index}"), depth + 1)?;
                     }
                     let may_be_empty = matches!(form, ValueForm::SchemaOrSchemas);
                     (may_be_empty || !schemas.is_empty(), "is not a list of schemas")
@@ -277,7 +282,7 @@ impl Schema {
                             return error(name, "has a key that is not a valid pattern");
                         }
                         if name != "dependencies" || !is_names(schema) {
-                            self.read(schema, &format!("{here}/{key}"), depth + 1)?;
+                            self.read_schema(schema, &format!("{here}/{key}"), depth + 1)?;
                         }
                     }
                     (value.is_object(), "is not an object of schemas")
@@ -300,10 +305,10 @@ impl Schema {
         if let Some(&(name, help)) = UNSUPPORTED.iter().find(|(known, _)| *known == name) {
             return self.unchecked.push(Unchecked::Keyword { name, place, help });
         }
-        let mut known: Vec<&str> = checked().map(|(_, name)| name).collect();
+        let mut known: Vec<&str> = checked_keywords().map(|(_, name)| name).collect();
         known.sort_unstable();
         let same = known.iter().copied().find(|known| known.eq_ignore_ascii_case(name));
-        if let Some(meant) = same.or_else(|| nearest(name, &known)) {
+        if let Some(meant) = same.or_else(|| find_nearest(name, &known)) {
             let (name, meant) = (name.to_owned(), meant.to_owned());
             self.unchecked.push(Unchecked::NearMiss { name, place, meant });
         }
@@ -332,7 +337,7 @@ fn is_type(value: &Value) -> bool {
 }
 
 /// Follows a reference inside the schema: `#`, `#/$defs/a`.
-fn resolve<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
+fn resolve_reference<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     let pointer = reference.strip_prefix('#')?;
     root.pointer(pointer).filter(|found| found.is_object() || found.is_boolean())
 }

@@ -287,8 +287,8 @@ fn a_run_has_one_browser() {
     let open = format!("const page = await host.browser.open('{}/'); return page.id", site.base());
     let again = "const [page] = await host.browser.pages(); return [page.id, await page.text(), await page.cookies()]";
     let mut tools = run.tools(&["browser"], &[("open", &open), ("again", again)]);
-    assert_eq!(tools.call("open", &json!({}), &json!({})).unwrap(), json!(1));
-    let seen = tools.call("again", &json!({}), &json!({})).unwrap();
+    assert_eq!(tools.call_tool("open", &json!({}), &json!({})).unwrap(), json!(1));
+    let seen = tools.call_tool("again", &json!({}), &json!({})).unwrap();
     assert_eq!((&seen[0], &seen[1]), (&json!(1), &json!("hi")));
     assert_eq!(
         (&seen[2][0]["name"], &seen[2][0]["value"], &seen[2][0]["httpOnly"]),

@@ -70,7 +70,7 @@ fn a_browser_that_dies_is_replaced_and_leaves_nothing_behind() {
     let read =
         "const [page] = await host.browser.pages(); return page ? await page.text() : 'no page'";
     let mut tools = run.tools(&["browser"], &[("open", &open), ("read", read)]);
-    let mut call = |name: &str| tools.call(name, &json!({}), &json!({}));
+    let mut call = |name: &str| tools.call_tool(name, &json!({}), &json!({}));
     assert!(Processes::of(zone).is_none());
     call("open").unwrap();
     let first = Processes::of(zone).unwrap();

@@ -47,9 +47,9 @@ fn a_script_that_never_ends_is_an_error_of_that_page() {
         site.base()
     );
     let mut tools = run.tools(&["browser"], &[("spin", &spin), ("goOn", &go_on)]);
-    let error = tools.call("spin", &json!({}), &json!({})).unwrap_err().to_string();
+    let error = tools.call_tool("spin", &json!({}), &json!({})).unwrap_err().to_string();
     assert!(error.starts_with("the page did not answer in time"), "{error}");
-    assert_eq!(tools.call("goOn", &json!({}), &json!({})).unwrap(), json!("works"));
+    assert_eq!(tools.call_tool("goOn", &json!({}), &json!({})).unwrap(), json!("works"));
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl Run {
             "const base = {}; const page = await host.browser.open(base + '/'); {body}",
             json!(site.base())
         );
-        self.tools(grants, &[("t", &body)]).call("t", &json!({}), &json!({}))
+        self.tools(grants, &[("t", &body)]).call_tool("t", &json!({}), &json!({}))
     }
 
     fn on(&self, site: &Site, body: &str) -> Value {

@@ -194,7 +194,7 @@ fn what_is_granted_is_reached_from_everywhere() {
         site.base()
     );
     let mut tools = run.tools(&["browser"], &[("t", &body)]);
-    tools.call("t", &json!({}), &json!({})).unwrap();
+    tools.call_tool("t", &json!({}), &json!({})).unwrap();
     for path in ["frame", "img", "fetch", "socket", "worker", "shared", "service"] {
         wait_until(path, || other.was_asked(&format!("GET /{path} ")));
     }

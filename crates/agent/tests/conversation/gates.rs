@@ -67,11 +67,11 @@ fn tools_are_offered_with_the_ability_only() {
     let system = MemorySystem::new("/p");
     let mut ready = pass(&system, &denied, &[Ability::Base(Base::Tool)], &mut tools).unwrap();
     assert!(ready.listed().is_empty());
-    assert_eq!(ready.call("add", "{}"), None);
+    assert_eq!(ready.call_tool("add", "{}"), None);
     let plain = agent("# A\n\nHelps.\n");
     let mut tools = Fake::new(&["add"]);
     let mut ready = pass(&system, &plain, &[], &mut tools).unwrap();
-    assert_eq!(ready.call("ADD", "{\"a\":1}"), Some(Ok("1".to_owned())));
+    assert_eq!(ready.call_tool("ADD", "{\"a\":1}"), Some(Ok("1".to_owned())));
     assert_eq!(ready.system_message(), "Helps.");
 }
 

@@ -52,7 +52,7 @@ impl ReadyTools for Fake {
         &self.schemes
     }
 
-    fn call(&mut self, name: &str, arguments: &str) -> Result<String, String> {
+    fn call_tool(&mut self, name: &str, arguments: &str) -> Result<String, String> {
         self.calls.push((name.to_owned(), arguments.to_owned()));
         let json: Json = serde_json::from_str(arguments).map_err(|error| error.to_string())?;
         match name {
@@ -149,7 +149,7 @@ impl Trial<'_> {
         };
         let settings = ConversationSettings { model: "small".to_owned(), limits: self.limits };
         let mut conversation = Conversation::new(ready, means, settings, Some(transcript)).unwrap();
-        let result = conversation.say("hi", &mut |event| {
+        let result = conversation.send_message("hi", &mut |event| {
             show(&mut seen, event);
             if self.interrupt_at.is_some_and(|text| seen.contains(text)) {
                 self.interruption.raise();
@@ -188,8 +188,8 @@ pub(crate) fn pass<'r>(
     tools: &'r mut dyn ReadyTools,
 ) -> Result<Ready<'r>, NotReady> {
     let effective = Effective::new(grant, &agent.abilities);
-    assert!(!effective.has(&Ability::Base(Base::Network)));
-    Ready::pass(system, agent, None, &effective, tools)
+    assert!(!effective.has_ability(&Ability::Base(Base::Network)));
+    Ready::pass_gates(system, agent, None, &effective, tools)
 }
 
 /// Reads the transcript.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brief_agent::conversation::{
     Connections, Conversation, ConversationLimits, ConversationSettings, Endpoint, Http,
     LineSource, ModelAnswer, ModelTransport, Post, Transcript, TransportError, Turn, TurnEnding,
-    TurnError, TurnEvent, interact,
+    TurnError, TurnEvent, run_interactive,
 };
 use brief_system::Interruption;
 use serde_json::{Value as Json, json};
@@ -183,7 +183,8 @@ fn a_conversation_goes_on() {
     ];
     let mut typed = Typed { lines: lines_typed.into_iter(), turns: Vec::new() };
     let mut seen = String::new();
-    let ending = interact(&mut conversation, &mut typed, &mut |event| show(&mut seen, event));
+    let ending =
+        run_interactive(&mut conversation, &mut typed, &mut |event| show(&mut seen, event));
     assert_eq!(ending.unwrap(), TurnEnding::Answered);
     assert!(seen.contains("/test [a] [b]  Writes tests"), "{seen}");
     assert!(seen.contains("the command `test` needs `$2`"), "{seen}");
@@ -249,7 +250,7 @@ fn any_answer_comes_to_an_end() {
         let settings = ConversationSettings { model: "m".to_owned(), limits };
         let mut conversation = Conversation::new(ready, means, settings, None).unwrap();
         let mut seen = String::new();
-        let turn = conversation.say("hi", &mut |event| {
+        let turn = conversation.send_message("hi", &mut |event| {
             if let TurnEvent::Text(text) = event {
                 seen.push_str(text);
             }

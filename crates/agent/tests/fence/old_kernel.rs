@@ -56,8 +56,8 @@ pub(crate) fn x07_a_missing_fence_is_refused() {
         assert!(error.help().unwrap().contains("`--allow-weaker-sandbox`"));
         let mut tools =
             load(&WorkerProgram { missing_fence: MissingFence::Accept, ..refusing }).unwrap();
-        assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));
-        assert_eq!(tools.fences().missing(), missing);
+        assert_eq!(tools.call_tool("t", &json!({}), &json!({})).unwrap(), json!(1));
+        assert_eq!(tools.fences().missing_fences(), missing);
         assert_eq!(tools.fences().landlock == Landlock::Missing, missing.contains(&"Landlock"));
     }
 }

@@ -57,7 +57,7 @@ impl Project {
     /// Evaluates an expression that may use `host`.
     fn ask(&self, grants: &[&str], expression: &str) -> Result<Value, CallError> {
         let function = format!("async (args, ctx, host) => ({expression})");
-        self.tools(grants, &tool(&function)).call("t", &json!({}), &json!({}))
+        self.tools(grants, &tool(&function)).call_tool("t", &json!({}), &json!({}))
     }
 
     fn error(&self, grants: &[&str], expression: &str) -> String {
@@ -207,7 +207,7 @@ fn programs_do_not_come_from_the_project() {
     let host = project.host(&["sh"]).with_path(path);
     let code = tool("async (a, c, host) => host.exec('evil')");
     let mut tools = load_with(&code, short(), host).unwrap();
-    let error = tools.call("t", &json!({}), &json!({})).unwrap_err().to_string();
+    let error = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
     assert!(error.contains("there is no program `evil`"), "{error}");
 }
 
@@ -223,7 +223,7 @@ fn a_program_that_does_not_start_is_an_error() {
     let answer = |name: &str| {
         let host = project.host(&["sh"]).with_path([bin.display().to_string()]);
         let code = tool(&format!("async (a, c, host) => host.exec('{name}')"));
-        load_with(&code, short(), host).unwrap().call("t", &json!({}), &json!({}))
+        load_with(&code, short(), host).unwrap().call_tool("t", &json!({}), &json!({}))
     };
     let error = answer("gone").unwrap_err().to_string();
     assert!(error.contains("`gone` could not be started: does not exist"), "{error}");
@@ -252,7 +252,7 @@ fn a_scope_refuses_options_that_start_programs() {
 struct Echo;
 
 impl McpAccess for Echo {
-    fn call(
+    fn call_tool(
         &mut self,
         server: &str,
         tool: &str,
@@ -278,7 +278,7 @@ fn servers_are_those_that_were_handed_over() {
          await host.mcp.call('other', 't').catch(e => e.message)]",
     );
     let mut tools = load_with(&code, short(), host).unwrap();
-    let result = tools.call("t", &json!({}), &json!({})).unwrap();
+    let result = tools.call_tool("t", &json!({}), &json!({})).unwrap();
     assert_eq!(result, json!([["t", {"x": 1}], "there is no server `other`"]));
 }
 
@@ -300,7 +300,7 @@ fn tools_call_each_other_to_a_depth() {
         ),
     ]);
     let mut tools = project.tools(&["tool"], &code);
-    let mut call = |name: &str, args: Value| tools.call(name, &args, &json!({}));
+    let mut call = |name: &str, args: Value| tools.call_tool(name, &args, &json!({}));
     assert_eq!(call("twice", json!({"a": 3})).unwrap(), json!(12));
     assert_eq!(
         call("deep", json!({"n": 0})).unwrap(),
@@ -357,7 +357,7 @@ fn nothing_is_done_that_cannot_be_logged() {
     let host = project.host(&["fs"]).with_audit(audit);
     let code = tool("async (a, c, host) => host.fs.writeText('b.txt', 'b')");
     let mut tools = ToolBox::load(super::system(), &worker(), &code, short(), host).unwrap();
-    let error = tools.call("t", &json!({}), &json!({})).unwrap_err().to_string();
+    let error = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
     assert!(error.contains("the audit log cannot be written"), "{error}");
     assert_eq!(project.read("b.txt"), None);
 }

@@ -156,7 +156,7 @@ fn end_one(function: &str) -> (u64, u64) {
             std::thread::sleep(Duration::from_millis(5));
         }
     });
-    let _ = tools.call("t", &json!({}), &json!({}));
+    let _ = tools.call_tool("t", &json!({}), &json!({}));
     is_over.store(true, Ordering::Relaxed);
     sampler.join().unwrap();
     (computed.load(Ordering::Relaxed), most.load(Ordering::Relaxed))
@@ -199,9 +199,9 @@ fn jss_010_each_call_has_a_realm_of_its_own() {
         let limits = Limits { cpu: Duration::from_secs(2), ..super::short() };
         let mut tools = load_with(&code, limits, nothing()).unwrap();
         for _ in 0..3 {
-            let _ = tools.call("spoil", &json!({}), &json!({}));
+            let _ = tools.call_tool("spoil", &json!({}), &json!({}));
             assert_eq!(
-                tools.call("look", &json!({}), &json!({})).unwrap(),
+                tools.call_tool("look", &json!({}), &json!({})).unwrap(),
                 json!([
                     null,
                     "undefined",
@@ -228,13 +228,13 @@ fn many_calls_do_not_fill_the_memory() {
     let limits = Limits { cpu: Duration::from_secs(2), ..super::short() };
     let mut tools = load_with(&code, limits, nothing()).unwrap();
     for _ in 0..100 {
-        assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(10_000));
+        assert_eq!(tools.call_tool("t", &json!({}), &json!({})).unwrap(), json!(10_000));
     }
     let code = tool("() => 1");
     let mut tools = load_with(&code, limits, nothing()).unwrap();
     let worker = tools.worker_id();
     for _ in 0..1000 {
-        assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));
+        assert_eq!(tools.call_tool("t", &json!({}), &json!({})).unwrap(), json!(1));
     }
     // A worker without room for a realm would have been replaced.
     assert_eq!(tools.worker_id(), worker);
@@ -254,8 +254,8 @@ fn a_call_after_one_that_filled_the_memory_works() {
         let worker = tools.worker_id();
         for _ in 0..3 {
             // With nearly no memory left it may fail itself.
-            let _ = tools.call("fill", &json!({ "free": free }), &json!({}));
-            let after = tools.call("half", &json!({}), &json!({}));
+            let _ = tools.call_tool("fill", &json!({ "free": free }), &json!({}));
+            let after = tools.call_tool("half", &json!({}), &json!({}));
             assert_eq!(after.unwrap(), json!(8 << 20), "{free} KiB were left");
         }
         assert_eq!(tools.worker_id(), worker, "{free} KiB were left");
@@ -271,7 +271,7 @@ fn jobs_that_a_result_leaves_run_in_no_later_call() {
     let limits = Limits { cpu: Duration::from_secs(2), ..super::short() };
     let mut tools = load_with(&code, limits, nothing()).unwrap();
     for name in ["leave", "one", "leave", "leave", "one"] {
-        assert_eq!(tools.call(name, &json!({}), &json!({})).unwrap(), json!(1), "{name}");
+        assert_eq!(tools.call_tool(name, &json!({}), &json!({})).unwrap(), json!(1), "{name}");
         assert!(tools.last_call().denied.is_empty(), "{name}: {:?}", tools.last_call().denied);
     }
 }
@@ -283,11 +283,11 @@ fn a_worker_without_a_realm_is_replaced() {
     let limits = Limits { cpu: Duration::from_secs(2), ..super::short() };
     let mut tools = load_patiently(&code, limits);
     // It has the log of the first run.
-    tools.call("t", &json!({}), &json!({})).unwrap();
+    tools.call_tool("t", &json!({}), &json!({})).unwrap();
     let mut workers = std::collections::BTreeSet::new();
     // Each realm fails with one half, so many calls use several workers.
     for _ in 0..100 {
-        match tools.call("t", &json!({}), &json!({})) {
+        match tools.call_tool("t", &json!({}), &json!({})) {
             Ok(value) => assert_eq!(value, json!(1)),
             Err(error) => {
                 let text = error.to_string();
@@ -305,9 +305,9 @@ fn a_worker_without_a_realm_is_replaced() {
 fn running_the_code_again_says_nothing() {
     let code = format!("console.log('once'); {}", tool("() => { console.log('call'); return 1 }"));
     let mut tools = load_with(&code, super::short(), nothing()).unwrap();
-    tools.call("t", &json!({}), &json!({})).unwrap();
+    tools.call_tool("t", &json!({}), &json!({})).unwrap();
     for _ in 0..2 {
-        tools.call("t", &json!({}), &json!({})).unwrap();
+        tools.call_tool("t", &json!({}), &json!({})).unwrap();
         let log: Vec<&str> = tools.last_call().log.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(log, ["call"]);
     }
@@ -333,12 +333,12 @@ fn x11_an_interrupted_call_ends_at_once() {
             wait_until("the worker computes", || count_ticks(before) > spent + 10);
             stop.raise();
         });
-        let error = tools.call(name, &json!({}), &json!({})).unwrap_err().to_string();
+        let error = tools.call_tool(name, &json!({}), &json!({})).unwrap_err().to_string();
         assert_eq!(error, "the tools have ended: was interrupted");
         assert!(!std::path::Path::new(&format!("/proc/{before}")).exists(), "{name}");
         raiser.join().unwrap();
         tools.interrupt_by(&Interruption::default());
-        assert_eq!(tools.call("one", &json!({}), &json!({})).unwrap(), json!(1));
+        assert_eq!(tools.call_tool("one", &json!({}), &json!({})).unwrap(), json!(1));
         assert_ne!(tools.worker_id(), before);
     }
 }
@@ -349,6 +349,6 @@ fn x11_computing_has_a_limit_in_wall_time() {
     let limits = Limits { cpu: Duration::from_millis(300), wall: PATIENCE, ..Limits::default() };
     let code = tool("() => 'a'.repeat(1 << 22).indexOf('a'.repeat(1 << 11) + 'b')");
     let mut tools = load_patiently(&code, limits);
-    let error = tools.call("t", &json!({}), &json!({})).unwrap_err().to_string();
+    let error = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
     assert_eq!(error, "the tools have ended: it computed for longer than 0.3 s and was ended");
 }

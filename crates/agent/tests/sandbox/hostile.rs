@@ -37,8 +37,8 @@ fn what_computes_for_ever_is_stopped() {
 #[test]
 fn a_loop_that_was_stopped_does_not_end_the_tools() {
     let mut tools = load(&tools(&[("t", "() => { while (true) {} }"), ("u", "() => 1")])).unwrap();
-    assert!(tools.call("t", &json!({}), &json!({})).is_err());
-    assert_eq!(tools.call("u", &json!({}), &json!({})).unwrap(), json!(1));
+    assert!(tools.call_tool("t", &json!({}), &json!({})).is_err());
+    assert_eq!(tools.call_tool("u", &json!({}), &json!({})).unwrap(), json!(1));
 }
 
 /// Jobs that would run in the next call, on its budget, end the tools.
@@ -49,9 +49,9 @@ fn jobs_that_never_end_do_not_run_on() {
         ("u", "() => 1"),
     ]))
     .unwrap();
-    let text = tools.call("t", &json!({}), &json!({})).unwrap_err().to_string();
+    let text = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
     assert!(text.contains("was stopped"), "{text}");
-    let next = tools.call("u", &json!({}), &json!({})).unwrap_err();
+    let next = tools.call_tool("u", &json!({}), &json!({})).unwrap_err();
     assert!(matches!(next, CallError::Ended(_)), "{next}");
 }
 
@@ -70,9 +70,9 @@ fn a_search_that_cannot_be_interrupted_ends_the_worker() {
         ("u", "() => 1"),
     ]);
     let mut tools = load_patiently(&code, limits);
-    let text = tools.call("t", &json!({}), &json!({})).unwrap_err().to_string();
+    let text = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
     assert_eq!(text, "the tools have ended: it took longer than 3 s and was ended");
-    assert_eq!(tools.call("u", &json!({}), &json!({})).unwrap_err().to_string(), text);
+    assert_eq!(tools.call_tool("u", &json!({}), &json!({})).unwrap_err().to_string(), text);
 }
 
 /// If the parent does not end the worker, the system does.
@@ -81,7 +81,7 @@ fn the_system_ends_what_computes_too_long() {
     let limits = Limits { memory: 64 << 20, ..short() };
     let code = tool("() => 'a'.repeat(2 ** 22).indexOf('a'.repeat(2 ** 11) + 'b')");
     let mut tools = load_with(&code, limits, nothing()).unwrap();
-    let text = tools.call("t", &json!({}), &json!({})).unwrap_err().to_string();
+    let text = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
     assert_eq!(text, "the tools have ended: it computed for longer than 0.2 s and was ended");
 }
 
@@ -104,8 +104,8 @@ fn memory_has_an_end() {
     }
     let mut tools =
         load(&tools(&[("t", "() => new ArrayBuffer(2 ** 30)"), ("u", "() => 1")])).unwrap();
-    assert!(tools.call("t", &json!({}), &json!({})).is_err());
-    assert_eq!(tools.call("u", &json!({}), &json!({})).unwrap(), json!(1));
+    assert!(tools.call_tool("t", &json!({}), &json!({})).is_err());
+    assert_eq!(tools.call_tool("u", &json!({}), &json!({})).unwrap(), json!(1));
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn replaced_functions_are_nobody_elses() {
         ("fs", "async (args, ctx, host) => host.fs.readText('x')"),
     ]))
     .unwrap();
-    let mut call = |name: &str| tools.call(name, &json!({"n": 1}), &json!({}));
+    let mut call = |name: &str| tools.call_tool(name, &json!({"n": 1}), &json!({}));
     let _ = call("spoil");
     assert_eq!(call("clean").unwrap(), json!(1));
     assert_eq!(call("t").unwrap(), json!([1, 2]));
@@ -171,8 +171,8 @@ fn a_prototype_is_data() {
         ("b", "(args) => Object.keys(args)"),
     ]))
     .unwrap();
-    polluted.call("a", &json!({}), &json!({})).unwrap();
-    assert_eq!(polluted.call("b", &json!({"k": 1}), &json!({})).unwrap(), json!(["k"]));
+    polluted.call_tool("a", &json!({}), &json!({})).unwrap();
+    assert_eq!(polluted.call_tool("b", &json!({"k": 1}), &json!({})).unwrap(), json!(["k"]));
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn the_returned_object_may_be_a_trap() {
     let changing = "let n = 0; return { t: { get fn() { n++; return () => n }, \
                     scheme: { name: 't', description: 'd', parameters: {} } } };";
     let mut tools = load(changing).unwrap();
-    assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));
+    assert_eq!(tools.call_tool("t", &json!({}), &json!({})).unwrap(), json!(1));
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn questions_are_counted() {
          catch (e) { if (e.name === 'RangeError') return [n, e.message] } } }",
     );
     let mut tools = load_with(&code, limits, nothing()).unwrap();
-    let result = tools.call("t", &json!({}), &json!({})).unwrap();
+    let result = tools.call_tool("t", &json!({}), &json!({})).unwrap();
     assert_eq!(result, json!([11, "one call may ask at most 10 times"]));
 }
 

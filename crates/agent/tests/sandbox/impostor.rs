@@ -95,7 +95,7 @@ fn what_does_not_answer_a_call() {
     ] {
         let script = format!("{}; head -c 4 >/dev/null; {script}", ready());
         let mut tools = wait_for("the worker becomes ready", || load(&script).ok());
-        let error = tools.call("t", &json!({}), &json!({})).unwrap_err();
+        let error = tools.call_tool("t", &json!({}), &json!({})).unwrap_err();
         assert!(matches!(error, CallError::Ended(_)), "{script}: {error}");
         // A shell that ends during our write looks like any other end.
         let text = error.to_string();
@@ -108,13 +108,13 @@ fn what_does_not_answer_a_call() {
 fn arguments_that_nobody_reads_do_not_hold_us() {
     let script = format!("{}; sleep 60", ready());
     let mut tools = wait_for("the worker becomes ready", || load(&script).ok());
-    let error = tools.call("t", &json!({"a": "x".repeat(1 << 20)}), &json!({})).unwrap_err();
+    let error = tools.call_tool("t", &json!({"a": "x".repeat(1 << 20)}), &json!({})).unwrap_err();
     assert!(error.to_string().contains("longer than 1 s"), "{error}");
     let large = json!({"a": "x".repeat(20 << 20)});
     let mut tools = super::load(&super::tool("() => 1")).unwrap();
-    let error = tools.call("t", &large, &json!({})).unwrap_err().to_string();
+    let error = tools.call_tool("t", &large, &json!({})).unwrap_err().to_string();
     assert_eq!(error, "tool `t`: the arguments are too large");
-    assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));
+    assert_eq!(tools.call_tool("t", &json!({}), &json!({})).unwrap(), json!(1));
 }
 
 /// The worker ends with its parent, and sends nothing to a parent that has ended.
@@ -133,7 +133,7 @@ fn a_worker_ends_with_its_parent() {
         let mut call = Call::new(worker().program, "/", PATIENCE, 1 << 20);
         call.input = input;
         let mut output = Vec::new();
-        let ended = system().run(&call, &mut |stream, piece| {
+        let ended = system().run_program(&call, &mut |stream, piece| {
             assert_eq!(stream, Stream::Stdout);
             output.extend_from_slice(piece);
         });

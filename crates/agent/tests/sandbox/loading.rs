@@ -25,7 +25,7 @@ fn a_body_or_an_expression() {
         format!("(() => ({object}))()"),
     ] {
         let mut tools = load(&code).unwrap_or_else(|error| panic!("{code}: {error}"));
-        assert_eq!(tools.call("PING", &json!({}), &json!({})).unwrap(), json!(1), "{code}");
+        assert_eq!(tools.call_tool("PING", &json!({}), &json!({})).unwrap(), json!(1), "{code}");
     }
     assert_eq!(load("return {};").unwrap().tools().len(), 0);
 }
@@ -123,14 +123,14 @@ fn a_wrapped_scheme_is_unwrapped() {
 #[test]
 fn names_in_any_case_and_schemes_for_models() {
     let mut tools = load(&tools(&[("Add", "({ a, b }) => a + b")])).unwrap();
-    assert_eq!(tools.call("aDD", &json!({"a": 2, "b": 3}), &json!({})).unwrap(), json!(5));
+    assert_eq!(tools.call_tool("aDD", &json!({"a": 2, "b": 3}), &json!({})).unwrap(), json!(5));
     assert_eq!(
         tools.tools().iter().map(|tool| tool.scheme.to_function()).collect::<Vec<_>>(),
         [json!({"type": "function", "function": {
             "name": "Add", "description": "d", "parameters": {"type": "object"},
         }})]
     );
-    let error = tools.call("Ad", &json!({}), &json!({})).unwrap_err();
+    let error = tools.call_tool("Ad", &json!({}), &json!({})).unwrap_err();
     assert_eq!(error.to_string(), "there is no tool `Ad`; did you mean `Add`?");
 }
 
@@ -147,9 +147,9 @@ fn arguments_are_checked_before_the_call() {
         (json!({"n": "1"}), "the arguments of `t` do not fit: `/n` must be integer, not string"),
         (json!([]), "the arguments of `t` do not fit: `/` must be object, not array"),
     ] {
-        assert_eq!(tools.call("t", &args, &json!({})).unwrap_err().to_string(), problem);
+        assert_eq!(tools.call_tool("t", &args, &json!({})).unwrap_err().to_string(), problem);
     }
-    assert_eq!(tools.call("t", &json!({"n": 1}), &json!({})).unwrap(), json!(1));
+    assert_eq!(tools.call_tool("t", &json!({"n": 1}), &json!({})).unwrap(), json!(1));
 }
 
 /// A tool's later changes to its schema have no effect.
@@ -160,8 +160,8 @@ fn schemes_are_copied_once() {
          return { t: { fn: () => { scheme.parameters.required = []; return 1 }, scheme } };",
     )
     .unwrap();
-    tools.call("t", &json!({"n": 1}), &json!({})).unwrap();
-    assert!(tools.call("t", &json!({}), &json!({})).is_err());
+    tools.call_tool("t", &json!({"n": 1}), &json!({})).unwrap();
+    assert!(tools.call_tool("t", &json!({}), &json!({})).is_err());
 }
 
 /// No ability is available while the tools are defined, whatever is granted.
@@ -176,7 +176,7 @@ fn code_sees_only_its_language() {
     let mut tools =
         load(&tool("(args, ctx, host) => [ctx.input, Object.keys(host).sort()]")).unwrap();
     assert_eq!(
-        tools.call("t", &json!({}), &json!({"input": "in"})).unwrap(),
+        tools.call_tool("t", &json!({}), &json!({"input": "in"})).unwrap(),
         json!(["in", ["browser", "env", "exec", "fetch", "fs", "mcp", "tool"]])
     );
 }
@@ -189,6 +189,6 @@ fn calls_share_nothing() {
               scheme: { name: 't', description: 'd', parameters: {} } } };")
         .unwrap();
     let ctx = json!({"input": 1});
-    assert_eq!(tools.call("t", &json!({}), &ctx).unwrap(), json!([1, {"input": 1, "n": 1}]));
-    assert_eq!(tools.call("t", &json!({}), &ctx).unwrap(), json!([1, {"input": 1, "n": 1}]));
+    assert_eq!(tools.call_tool("t", &json!({}), &ctx).unwrap(), json!([1, {"input": 1, "n": 1}]));
+    assert_eq!(tools.call_tool("t", &json!({}), &ctx).unwrap(), json!([1, {"input": 1, "n": 1}]));
 }

@@ -71,7 +71,7 @@ fn tools(list: &[(&str, &str)]) -> String {
 
 /// Loads one tool and calls it once.
 fn call(function: &str) -> Result<Value, CallError> {
-    load(&tool(function)).unwrap().call("t", &json!({}), &json!({}))
+    load(&tool(function)).unwrap().call_tool("t", &json!({}), &json!({}))
 }
 
 /// Calls one tool that must fail, and returns its message.

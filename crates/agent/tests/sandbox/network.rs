@@ -67,7 +67,7 @@ fn fetch(port: u16, function: &str) -> (Result<Value, CallError>, String) {
         .with_audit(AbilityAudit::to_memory(lines.0.clone()));
     let limits = brief_agent::Limits { cpu: Duration::from_secs(2), ..short() };
     let mut tools = load_with(&tool(function), limits, host).unwrap();
-    let result = tools.call("t", &json!({"port": port}), &json!({}));
+    let result = tools.call_tool("t", &json!({"port": port}), &json!({}));
     (result, lines.text())
 }
 
@@ -147,7 +147,7 @@ fn without_a_grant_nothing_is_sent() {
         Host::new(system(), Grants::none()).with_audit(AbilityAudit::to_memory(lines.0.clone()));
     let code = tool("async (a, c, host) => host.fetch('https://example.com/?key=1')");
     let mut tools = load_with(&code, short(), host).unwrap();
-    let error = tools.call("t", &json!({}), &json!({})).unwrap_err().to_string();
+    let error = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
     assert!(error.starts_with("AbilityDenied: ability 'network' is not granted ("), "{error}");
     assert_eq!(tools.last_call().denied, ["network"]);
     assert_eq!(lines.text().lines().count(), 1);

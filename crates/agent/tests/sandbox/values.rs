@@ -90,7 +90,7 @@ fn the_next_call_works() {
         ("good", "() => 3"),
     ]))
     .unwrap();
-    let mut call = |name: &str| tools.call(name, &json!({}), &json!({}));
+    let mut call = |name: &str| tools.call_tool(name, &json!({}), &json!({}));
     for _ in 0..2 {
         assert!(call("bad").is_err());
         let lost = call("lost").unwrap_err().to_string();
@@ -111,7 +111,7 @@ fn the_log_is_kept_and_bounded() {
          for (let i = 0; i < 100000; i++) console.log('x'.repeat(100)); return 1 }",
     );
     let mut tools = load_with(&code, limits, nothing()).unwrap();
-    assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));
+    assert_eq!(tools.call_tool("t", &json!({}), &json!({})).unwrap(), json!(1));
     let log = &tools.last_call().log;
     assert_eq!((log[0].level.as_str(), log[0].text.as_str()), ("log", "a 1 {\"b\":[2]} Error: e"));
     assert_eq!((log[1].level.as_str(), log[1].text.as_str()), ("warn", ""));

@@ -4,43 +4,49 @@ use std::path::Path;
 
 use brief_profiles::Reaction;
 use brief_syntax::diagnostic::{Edit, Fix};
-use brief_syntax::near_miss::{nearest, slip};
+use brief_syntax::near_miss::{find_nearest, find_sure_match};
 use brief_syntax::{Rule, Span, rules};
-use brief_system::paths::cleaned;
+use brief_system::paths::clean_path;
 
 use super::scripts;
-use super::values::{FileCheck, Spot, called};
+use super::values::{FileCheck, Spot, describe_spot};
 use brief_safety::capability::split_tools;
 
 /// Unknown tools of one list that are reported one by one.
 const MANY_TOOLS: usize = 3;
 
 /// Checks a text of one of the forms that tables name.
-pub(super) fn check(check: &mut FileCheck<'_>, form: &str, text: &str, span: Span, spot: Spot<'_>) {
+pub(super) fn check_form(
+    check: &mut FileCheck<'_>,
+    form: &str,
+    text: &str,
+    span: Span,
+    spot: Spot<'_>,
+) {
     let mut value = FormValue { check, text, span, spot };
     match form {
-        "regex" => value.regex(),
-        "entry-regex" => value.reacting(Reaction::DropsEntry).regex(),
-        "matcher" => value.matcher(false),
-        "tool-matcher" => value.matcher(true),
-        "allow-rule" => value.permission(true),
-        "rule" => value.permission(false),
-        "tool" => value.tool(text),
-        "tools" => value.tools(),
-        "model" => value.model(),
-        "script" => scripts::check(check, text, span, spot),
-        "url" => value.url(),
-        "https" => value.https(),
+        "regex" => value.check_regex(),
+        "entry-regex" => value.with_reaction(Reaction::DropsEntry).check_regex(),
+        "matcher" => value.check_matcher(false),
+        "tool-matcher" => value.check_matcher(true),
+        "allow-rule" => value.check_permission(true),
+        "rule" => value.check_permission(false),
+        "tool" => value.check_tool(text),
+        "tools" => value.check_tools(),
+        "model" => value.check_model(),
+        "script" => scripts::check_script(check, text, span, spot),
+        "url" => value.check_url(),
+        "https" => value.check_https(),
         "permission-profile" => value.permission_profile(),
-        "path" => value.path(),
+        "path" => value.check_path(),
         "md-path" => value.path_to(".md"),
         "json-path" => value.path_to(".json"),
         "relative-path" => _ = value.is_relative(),
         "extension-file" => value.extension_file(),
-        "kebab" | "slug" | "word" | "title" => value.name(form),
-        "color" => value.color(),
+        "kebab" | "slug" | "word" | "title" => value.check_name(form),
+        "color" => value.check_color(),
         "plugin-name" | "marketplace-name" => value.claude_name(form),
-        "source" => value.source(),
+        "source" => value.check_source(),
         "provider-model" => value.provider_model(),
         "folder-name" => value.folder_name(),
         _ => {}
@@ -59,23 +65,23 @@ impl FormValue<'_, '_> {
     fn report(&mut self, rule: Rule, message: &str, help: &str) {
         self.check.report(rule, self.span, message, self.spot.reaction);
         if !help.is_empty() {
-            self.check.advise(help.to_owned(), None);
+            self.check.add_advice(help.to_owned(), None);
         }
     }
 
     /// Reports a wrong value; `problem` follows the name of the field.
-    fn wrong(&mut self, problem: &str, help: &str) {
-        let message = format!("{} {problem}", called(self.spot));
+    fn report_wrong_value(&mut self, problem: &str, help: &str) {
+        let message = format!("{} {problem}", describe_spot(self.spot));
         self.report(rules::client::WRONG_VALUE, &message, help);
     }
 
     /// Replaces the client's reaction to a wrong value.
-    fn reacting(&mut self, reaction: Reaction) -> &mut Self {
-        self.spot = self.spot.reacting(reaction);
+    fn with_reaction(&mut self, reaction: Reaction) -> &mut Self {
+        self.spot = self.spot.with_reaction(reaction);
         self
     }
 
-    fn regex(&mut self) {
+    fn check_regex(&mut self) {
         // `*` stands for everything in most clients.
         if matches!(self.text, "" | "*") {
             return;
@@ -85,19 +91,19 @@ impl FormValue<'_, '_> {
                 Some(rest) => format!("any text is `.*`: `.*{rest}`"),
                 None => "correct the pattern, or put `\\` before the sign".to_owned(),
             };
-            self.wrong(&format!("is not a regular expression: {problem}"), &help);
+            self.report_wrong_value(&format!("is not a regular expression: {problem}"), &help);
         }
     }
 
     /// Claude Code's matchers: a list of exact names, or a regular expression when there is any other sign in it.
-    fn matcher(&mut self, of_tools: bool) {
+    fn check_matcher(&mut self, of_tools: bool) {
         if matches!(self.text.trim(), "" | "*") {
             return;
         }
-        self.reacting(Reaction::IgnoresSilently);
+        self.with_reaction(Reaction::IgnoresSilently);
         let is_listed = |letter: char| letter.is_ascii_alphanumeric() || "_|, -".contains(letter);
         if !self.text.chars().all(is_listed) {
-            return self.regex();
+            return self.check_regex();
         }
         if !of_tools {
             return;
@@ -108,13 +114,13 @@ impl FormValue<'_, '_> {
                 let help = format!("all tools of the server are `mcp__{server}__.*`");
                 self.report(rules::client::NO_EFFECT, &message, &help);
             } else {
-                self.tool(name);
+                self.check_tool(name);
             }
         }
     }
 
     /// Permission rules of Claude Code, by its own validator.
-    fn permission(&mut self, allows: bool) {
+    fn check_permission(&mut self, allows: bool) {
         let rule = self.text.trim();
         if let Some((problem, help)) = rule_problem(rule, allows) {
             let message = format!("the permission rule `{}` has no effect: {problem}", self.text);
@@ -122,11 +128,11 @@ impl FormValue<'_, '_> {
         }
         let tool = rule.split('(').next().unwrap_or(rule);
         if !tool.contains('*') {
-            self.reacting(Reaction::IgnoresSilently).tool(tool);
+            self.with_reaction(Reaction::IgnoresSilently).check_tool(tool);
         }
     }
 
-    fn tools(&mut self) {
+    fn check_tools(&mut self) {
         // A list of YAML's kind in quotes, or a sentence, is another mistake.
         if !self.text.contains(['[', ']', '"', '\'']) {
             let names = split_tools(self.text).map(|name| (name, self.span));
@@ -134,38 +140,38 @@ impl FormValue<'_, '_> {
         }
     }
 
-    fn tool(&mut self, name: &str) {
+    fn check_tool(&mut self, name: &str) {
         tool_names(self.check, std::iter::once((name, self.span)), self.spot);
     }
 
     /// A model that is one word has to be one of the client's own words; any other text may be the id of a model.
-    fn model(&mut self) {
+    fn check_model(&mut self) {
         let Some(known) = self.check.checks.lists.get("models") else { return };
         let is_word =
             !self.text.is_empty() && self.text.bytes().all(|byte| byte.is_ascii_alphabetic());
-        if !is_word || known.has(self.text) {
+        if !is_word || known.contains_text(self.text) {
             return;
         }
         let known: Vec<&str> = known.iter().map(|one| &**one).collect();
         let message = format!("there is no model `{}`", self.text);
         let help = format!("its words are {}", known.join(", "));
-        self.reacting(Reaction::Accepts).report(rules::client::UNKNOWN_MODEL, &message, &help);
-        if let Some(meant) = slip(self.text, &known) {
-            let fix = self.check.rename(self.span, meant);
-            self.check.advise(format!("did you mean `{meant}`?"), Some(fix));
+        self.with_reaction(Reaction::Accepts).report(rules::client::UNKNOWN_MODEL, &message, &help);
+        if let Some(meant) = find_sure_match(self.text, &known) {
+            let fix = self.check.rename_fix(self.span, meant);
+            self.check.add_advice(format!("did you mean `{meant}`?"), Some(fix));
         }
     }
 
     /// A model with its provider, `provider/model`.
     fn provider_model(&mut self) {
         if !self.text.is_empty() && !self.text.contains(['/', '{']) {
-            let message = format!("{} names no provider", called(self.spot));
+            let message = format!("{} names no provider", describe_spot(self.spot));
             let rule = rules::client::UNKNOWN_MODEL;
-            self.reacting(Reaction::Accepts).report(rule, &message, "write `provider/model`");
+            self.with_reaction(Reaction::Accepts).report(rule, &message, "write `provider/model`");
         }
     }
 
-    fn url(&mut self) {
+    fn check_url(&mut self) {
         let is_filled_in = self.text.contains("${") || self.text.contains("{env:");
         // As clients read it: `https:/example.com` is an address, too.
         let (scheme, rest) = self.text.split_once(':').unwrap_or_default();
@@ -173,15 +179,15 @@ impl FormValue<'_, '_> {
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
         let is_address = is_scheme && !rest.trim_start_matches('/').is_empty();
         if !is_filled_in && !is_address {
-            self.wrong("has to be an address such as `https://example.com`", "");
+            self.report_wrong_value("has to be an address such as `https://example.com`", "");
         }
     }
 
     /// An address that has to be encrypted, because the hook decides what is allowed.
-    fn https(&mut self) {
-        self.url();
+    fn check_https(&mut self) {
+        self.check_url();
         if self.text.starts_with("http://") {
-            self.wrong("has to begin with `https://`", "");
+            self.report_wrong_value("has to begin with `https://`", "");
         }
     }
 
@@ -189,15 +195,15 @@ impl FormValue<'_, '_> {
     fn permission_profile(&mut self) {
         if self.text == ":danger-full-access" {
             let help = "extend `:workspace` or a profile of your own";
-            self.wrong(&format!("may not be `{}`", self.text), help);
+            self.report_wrong_value(&format!("may not be `{}`", self.text), help);
         }
     }
 
     /// Reports a path to nothing; it starts at `top`, such as the plugin.
     fn exists_below(&mut self, top: &str) {
-        if !(self.check.is_there)(&cleaned(&self.check.base.join(self.text))) {
+        if !(self.check.is_there)(&clean_path(&self.check.base.join(self.text))) {
             let message =
-                format!("{} names `{}`, which is not there", called(self.spot), self.text);
+                format!("{} names `{}`, which is not there", describe_spot(self.spot), self.text);
             let help = format!("correct the path; it starts at the {top}");
             self.report(rules::client::MISSING_FILE, &message, &help);
         }
@@ -207,13 +213,16 @@ impl FormValue<'_, '_> {
     fn leads_out_of(&mut self, top: &str) -> bool {
         let leads_out = self.text.split('/').any(|part| part == "..");
         if leads_out {
-            self.wrong(&format!("leads out of the {top}"), &format!("put the file into the {top}"));
+            self.report_wrong_value(
+                &format!("leads out of the {top}"),
+                &format!("put the file into the {top}"),
+            );
         }
         leads_out
     }
 
     /// A path in a plugin, to something that has to be there.
-    fn path(&mut self) {
+    fn check_path(&mut self) {
         if self.is_relative() {
             self.exists_below("plugin");
         }
@@ -223,9 +232,9 @@ impl FormValue<'_, '_> {
     fn path_to(&mut self, ending: &str) {
         if self.text.starts_with("./") && !self.text.ends_with(ending) {
             let problem = format!("names a file that ends in `{ending}`, not `{}`", self.text);
-            return self.wrong(&problem, &format!("name each `{ending}` file"));
+            return self.report_wrong_value(&problem, &format!("name each `{ending}` file"));
         }
-        self.path();
+        self.check_path();
     }
 
     /// A file of an extension of Gemini CLI.
@@ -244,15 +253,15 @@ impl FormValue<'_, '_> {
         if text == "." || text.starts_with("./") {
             return true;
         }
-        self.wrong("has to begin with `./`", "");
+        self.report_wrong_value("has to begin with `./`", "");
         let is_plain = !text.is_empty() && !text.starts_with(['/', '~', '$']);
         let fix = (is_plain && !text.contains([':', '\\']))
-            .then(|| self.check.rename(self.span, &format!("./{text}")));
-        self.check.advise(format!("write `./{text}`"), fix);
+            .then(|| self.check.rename_fix(self.span, &format!("./{text}")));
+        self.check.add_advice(format!("write `./{text}`"), fix);
         false
     }
 
-    fn name(&mut self, form: &str) {
+    fn check_name(&mut self, form: &str) {
         let text = self.text;
         let (signs, has_capitals, allowed) = match form {
             "kebab" => ("-", false, "a-z, 0-9 and hyphens"),
@@ -265,14 +274,20 @@ impl FormValue<'_, '_> {
                 || signs.contains(letter)
         };
         if text.is_empty() || !text.chars().all(is_right) {
-            self.wrong(&format!("may have {allowed} only, not `{text}`"), "");
+            self.report_wrong_value(&format!("may have {allowed} only, not `{text}`"), "");
         } else if form == "kebab"
             && (text.starts_with('-') || text.ends_with('-') || text.contains("--"))
         {
-            self.wrong(&format!("has a hyphen at an end or two in a row: `{text}`"), "");
+            self.report_wrong_value(
+                &format!("has a hyphen at an end or two in a row: `{text}`"),
+                "",
+            );
         } else if form == "title" && !text.starts_with(|first: char| first.is_ascii_alphanumeric())
         {
-            self.wrong(&format!("has to begin with a letter or a digit: `{text}`"), "");
+            self.report_wrong_value(
+                &format!("has to begin with a letter or a digit: `{text}`"),
+                "",
+            );
         }
     }
 
@@ -286,13 +301,13 @@ impl FormValue<'_, '_> {
             return;
         }
         let before = self.check.found.len();
-        self.name("kebab");
+        self.check_name("kebab");
         let folder = self.check.source.path().parent().and_then(Path::file_name);
         let Some(folder) = folder.and_then(|folder| folder.to_str()) else { return };
         let text = self.text;
         if text != folder && self.check.found.len() == before {
             let problem = format!("has to be `{folder}`, as its directory is called, not `{text}`");
-            self.wrong(&problem, "give both the same name");
+            self.report_wrong_value(&problem, "give both the same name");
         }
     }
 
@@ -304,7 +319,7 @@ impl FormValue<'_, '_> {
         if text.is_empty() || text.contains(char::is_whitespace) || !is_plugin && has_separator {
             let kebab = text.trim().replace([' ', '/', '\\'], "-").to_lowercase();
             let problem = "may have no blanks and no path in it, and is not empty";
-            return self.wrong(problem, &format!("write `{kebab}`"));
+            return self.report_wrong_value(problem, &format!("write `{kebab}`"));
         }
         let list = if is_plugin { "reserved-plugins" } else { "reserved-marketplaces" };
         let lists = &self.check.checks.lists;
@@ -319,7 +334,7 @@ impl FormValue<'_, '_> {
         let source = self.check.source.text();
         if is_reserved && !makers.any(|maker| source.contains(&format!("\"{maker}\""))) {
             if is_plugin {
-                self.reacting(Reaction::Warns);
+                self.with_reaction(Reaction::Warns);
             }
             let message = format!("the name `{text}` is reserved");
             self.report(rules::client::RESERVED_NAME, &message, "choose another name");
@@ -327,19 +342,19 @@ impl FormValue<'_, '_> {
     }
 
     /// The source of a plugin as a path of the marketplace.
-    fn source(&mut self) {
+    fn check_source(&mut self) {
         // With a `pluginRoot`, a bare name is a directory in it.
         if !self.text.starts_with('.') && self.check.source.text().contains("\"pluginRoot\"") {
             return;
         }
         if self.is_relative() {
             // The client's own check takes a path to nothing.
-            self.reacting(Reaction::Accepts).exists_below("marketplace");
+            self.with_reaction(Reaction::Accepts).exists_below("marketplace");
         }
     }
 
     /// A color of opencode.
-    fn color(&mut self) {
+    fn check_color(&mut self) {
         const NAMES: [&str; 7] =
             ["primary", "secondary", "accent", "success", "warning", "error", "info"];
         let is_hex = self
@@ -347,7 +362,7 @@ impl FormValue<'_, '_> {
             .strip_prefix('#')
             .is_some_and(|hex| hex.len() == 6 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
         if !is_hex && !NAMES.contains(&self.text) {
-            self.wrong(&format!("may be `#rrggbb` or {}", NAMES.join(", ")), "");
+            self.report_wrong_value(&format!("may be `#rrggbb` or {}", NAMES.join(", ")), "");
         }
     }
 }
@@ -471,13 +486,13 @@ pub(super) fn tool_names<'n>(
         let more = unknown.len() - MANY_TOOLS;
         let message = format!("there are no tools {} and {more} more", shown.join(", "));
         check.report(rules::client::UNKNOWN_TOOL, unknown[0].1, &message, spot.reaction);
-        check.advise("write the tools as this client calls them".to_owned(), None);
+        check.add_advice("write the tools as this client calls them".to_owned(), None);
         return;
     }
     for (name, span) in unknown {
         let message = format!("there is no tool `{name}`");
         check.report(rules::client::UNKNOWN_TOOL, span, &message, spot.reaction);
-        if let Some(meant) = slip(name, &known) {
+        if let Some(meant) = find_sure_match(name, &known) {
             let mut places = check.source.slice(span).match_indices(name).map(|(start, _)| start);
             let place = places.next().filter(|_| places.next().is_none());
             let fix = place.map(|start| {
@@ -485,9 +500,9 @@ pub(super) fn tool_names<'n>(
                 let edit = Edit::replace(Span::new(start, start + name.len()), meant);
                 Fix::safe(format!("write `{meant}`"), vec![edit])
             });
-            check.advise(format!("did you mean `{meant}`?"), fix);
-        } else if let Some(near) = nearest(name, &known) {
-            check.advise(format!("did you mean `{near}`?"), None);
+            check.add_advice(format!("did you mean `{meant}`?"), fix);
+        } else if let Some(near) = find_nearest(name, &known) {
+            check.add_advice(format!("did you mean `{near}`?"), None);
         }
     }
 }

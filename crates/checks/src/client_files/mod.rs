@@ -40,7 +40,7 @@ pub(crate) fn check_client_files(
         if is_part_of_a_role(&files, base, source.path()) {
             continue;
         }
-        found.extend(check(checks, file, base, source, &is_there));
+        found.extend(check_file(checks, file, base, source, &is_there));
         found.extend(is_plugin_agent.then(|| check_plugin_agent(source)).flatten());
     }
     keep_for_clients(&mut found);
@@ -99,17 +99,17 @@ fn without_values(message: &str) -> String {
 /// Checks a text as if it were each of the clients' own files.
 pub(crate) fn check_as_each(text: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for checks in CheckSheet::all().iter().filter_map(CheckSheet::checks) {
+    for checks in CheckSheet::all_sheets().iter().filter_map(CheckSheet::checks) {
         for file in &checks.files {
             let source = Arc::new(Source::new("/p/d/file", text));
-            found.extend(check(checks, file, Path::new("/p"), &source, &|_| false));
+            found.extend(check_file(checks, file, Path::new("/p"), &source, &|_| false));
         }
     }
     found
 }
 
 /// Checks one file.
-fn check(
+fn check_file(
     checks: &ClientChecks,
     file: &CheckedFile,
     base: &Path,
@@ -118,15 +118,16 @@ fn check(
 ) -> Vec<Diagnostic> {
     let mut check =
         FileCheck { checks, file, source, base, is_there, may_fix: true, found: Vec::new() };
-    let parsed = match tree::parse(source, file.format) {
+    let parsed = match tree::parse_client_file(source, file.format) {
         Ok(parsed) => parsed,
         Err(error) => {
-            let message = format!("{} cannot be read: {}", file.noun, lower(&error.message));
+            let message =
+                format!("{} cannot be read: {}", file.noun, lowercase_first(&error.message));
             check.report(rules::client::INVALID_FILE, error.span, &message, file.reaction);
             if error.is_surplus {
-                let edit = Edit::replace(comma(source, error.span), "");
+                let edit = Edit::replace(surplus_comma_span(source, error.span), "");
                 let fix = Fix::safe("remove the comma", vec![edit]);
-                check.advise("remove the comma".to_owned(), Some(fix));
+                check.add_advice("remove the comma".to_owned(), Some(fix));
             }
             return check.found;
         }
@@ -134,12 +135,12 @@ fn check(
     // Commands have no other reader; what the dialect says of the others is the same, and is said once.
     check.may_fix = parsed.diagnostics.is_empty();
     check.found.extend(parsed.diagnostics);
-    let spot = Spot::top(parsed.start, file.reaction);
+    let spot = Spot::top_level(parsed.start, file.reaction);
     if file.format == FileFormat::Program {
         check.event_of_program();
     }
     match (&parsed.top, Expected::parse(&file.top)) {
-        (Some(top), Ok(expected)) => check.value(top, &expected, spot),
+        (Some(top), Ok(expected)) => check.check_value(top, &expected, spot),
         // A file without front matter has no fields; what needs some is said elsewhere.
         (None, _) | (_, Err(_)) => {}
     }
@@ -147,7 +148,7 @@ fn check(
 }
 
 /// Returns the place of a comma that is too many, from the error about it.
-fn comma(source: &Source, span: Span) -> Span {
+fn surplus_comma_span(source: &Source, span: Span) -> Span {
     let text = source.text();
     if source.slice(span) == "," {
         return span;
@@ -156,7 +157,7 @@ fn comma(source: &Source, span: Span) -> Span {
     Span::new(end, end + 1)
 }
 
-fn lower(text: &str) -> String {
+fn lowercase_first(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());
     first.into_iter().chain(letters).collect()

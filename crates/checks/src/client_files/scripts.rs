@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use brief_profiles::Reaction;
 use brief_syntax::shell::{ShellOrigin, ShellWord, WordForm, parse_commands};
 use brief_syntax::{Span, rules};
-use brief_system::paths::cleaned;
+use brief_system::paths::clean_path;
 
 use super::values::{FileCheck, Spot};
 
@@ -28,16 +28,16 @@ const BASES: [&str; 8] = [
 ];
 
 /// A command whose script is a file of the project: it has to be there. Only what is surely a path is looked at.
-pub(super) fn check(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<'_>) {
+pub(super) fn check_script(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<'_>) {
     let Some(wanted) = script_path(text) else { return };
-    let path: PathBuf = cleaned(&check.base.join(&wanted));
+    let path: PathBuf = clean_path(&check.base.join(&wanted));
     if !path.starts_with(check.base) || (check.is_there)(&path) {
         return;
     }
     let message = format!("the command runs `{wanted}`, which is not there");
     check.report(rules::client::MISSING_FILE, span, &message, Reaction::Accepts);
     let help = spot.help.unwrap_or("correct the path, or add the script");
-    check.advise(help.to_owned(), None);
+    check.add_advice(help.to_owned(), None);
 }
 
 /// Returns the path of the script that a command runs, below the project or the plugin. `None` where the shell does more

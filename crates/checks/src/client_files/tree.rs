@@ -101,19 +101,22 @@ impl TreeNode {
 }
 
 /// Reads a file.
-pub(super) fn parse(source: &Arc<Source>, format: FileFormat) -> Result<ParsedFile, TreeError> {
+pub(super) fn parse_client_file(
+    source: &Arc<Source>,
+    format: FileFormat,
+) -> Result<ParsedFile, TreeError> {
     let top = match format {
-        FileFormat::Json => json(source.text(), false, false)?,
-        FileFormat::JsonWithComments => json(source.text(), true, false)?,
-        FileFormat::Jsonc => json(source.text(), true, true)?,
-        FileFormat::Toml => Some(toml(source.text())?),
+        FileFormat::Json => parse_json(source.text(), false, false)?,
+        FileFormat::JsonWithComments => parse_json(source.text(), true, false)?,
+        FileFormat::Jsonc => parse_json(source.text(), true, true)?,
+        FileFormat::Toml => Some(parse_toml(source.text())?),
         FileFormat::FrontMatter => return Ok(front_matter(source)),
         FileFormat::Program => None,
     };
-    Ok(ParsedFile { top, diagnostics: Vec::new(), start: Span::at(0) })
+    Ok(ParsedFile { top, diagnostics: Vec::new(), start: Span::empty_at(0) })
 }
 
-fn json(text: &str, comments: bool, commas: bool) -> Result<Option<TreeNode>, TreeError> {
+fn parse_json(text: &str, comments: bool, commas: bool) -> Result<Option<TreeNode>, TreeError> {
     let options = json_options(comments, commas);
     let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
     let parsed = parse_to_ast(&text[skipped..], &CollectOptions::default(), &options);
@@ -155,37 +158,37 @@ fn json_node(value: &JsonValue<'_>, skipped: usize) -> TreeNode {
     TreeNode { span: place(value.range()), value: converted }
 }
 
-fn toml(text: &str) -> Result<TreeNode, TreeError> {
+fn parse_toml(text: &str) -> Result<TreeNode, TreeError> {
     let document = Document::parse(text).map_err(|error| TreeError {
-        span: spanned(error.span()),
+        span: to_span(error.span()),
         message: error.message().lines().next().unwrap_or_default().to_owned(),
         is_surplus: false,
     })?;
     let fields = toml_fields(document.as_table());
-    Ok(TreeNode { span: Span::at(0), value: TreeValue::Table(fields) })
+    Ok(TreeNode { span: Span::empty_at(0), value: TreeValue::Table(fields) })
 }
 
-fn spanned(range: Option<std::ops::Range<usize>>) -> Span {
+fn to_span(range: Option<std::ops::Range<usize>>) -> Span {
     range.map_or(Span::default(), |range| Span::new(range.start, range.end))
 }
 
 fn toml_fields(table: &dyn TableLike) -> Vec<TreeField> {
     let fields = table.iter().map(|(name, item)| {
-        let key = spanned(table.key(name).and_then(Key::span));
+        let key = to_span(table.key(name).and_then(Key::span));
         TreeField { name: name.to_owned(), key, node: toml_item(item) }
     });
     fields.collect()
 }
 
 fn toml_item(item: &Item) -> TreeNode {
-    let span = spanned(item.span());
+    let span = to_span(item.span());
     let value = match item {
         Item::None => TreeValue::Other,
         Item::Value(value) => toml_value(value),
         Item::Table(table) => TreeValue::Table(toml_fields(table)),
         Item::ArrayOfTables(tables) => {
             let nodes = tables.iter().map(|table| TreeNode {
-                span: spanned(table.span()),
+                span: to_span(table.span()),
                 value: TreeValue::Table(toml_fields(table)),
             });
             TreeValue::List(nodes.collect())
@@ -204,7 +207,7 @@ fn toml_value(value: &TomlValue) -> TreeValue {
         TomlValue::Datetime(_) => TreeValue::Other,
         TomlValue::Array(array) => {
             let nodes = array.iter().map(|element| TreeNode {
-                span: spanned(element.span()),
+                span: to_span(element.span()),
                 value: toml_value(element),
             });
             TreeValue::List(nodes.collect())
@@ -214,9 +217,9 @@ fn toml_value(value: &TomlValue) -> TreeValue {
 }
 
 fn front_matter(source: &Arc<Source>) -> ParsedFile {
-    let front = FrontMatter::read(source);
+    let front = FrontMatter::from_source(source);
     let header = front.header.as_ref();
-    let start = Span::at(header.map_or(0, |header| header.span.start));
+    let start = Span::empty_at(header.map_or(0, |header| header.span.start));
     // An empty header is a table without keys.
     let empty = || TreeNode { span: start, value: TreeValue::Table(Vec::new()) };
     let top = header.map(|header| header.yaml.root().map_or_else(empty, |root| yaml_node(root, 0)));
@@ -229,7 +232,7 @@ const YAML_LEVELS: usize = 16;
 fn yaml_node(node: yaml::Node<'_>, level: usize) -> TreeNode {
     let value = match node.value() {
         yaml::Value::Null => TreeValue::Null,
-        yaml::Value::Scalar(text) if node.is_plain() => plain(text),
+        yaml::Value::Scalar(text) if node.is_plain() => parse_plain_scalar(text),
         yaml::Value::Scalar(text) => TreeValue::Text(text.to_owned()),
         _ if level == YAML_LEVELS => TreeValue::Other,
         yaml::Value::Sequence(list) => {
@@ -249,7 +252,7 @@ fn yaml_node(node: yaml::Node<'_>, level: usize) -> TreeNode {
 }
 
 /// A scalar without quotes, by the core schema of YAML 1.2.
-fn plain(text: &str) -> TreeValue {
+fn parse_plain_scalar(text: &str) -> TreeValue {
     match text {
         "true" | "True" | "TRUE" => TreeValue::Boolean(true),
         "false" | "False" | "FALSE" => TreeValue::Boolean(false),

@@ -12,7 +12,7 @@ use brief_profiles::{
     Bounds, CheckedFile, CheckedTable, ClientChecks, Evidence, Expected, FileFormat, Reaction,
 };
 use brief_syntax::diagnostic::{Edit, Fix};
-use brief_syntax::near_miss::{nearest, slip};
+use brief_syntax::near_miss::{find_nearest, find_sure_match};
 use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, rules};
 
 use super::forms;
@@ -48,12 +48,12 @@ pub(super) struct Spot<'k> {
 }
 
 impl<'k> Spot<'k> {
-    pub(super) fn top(span: Span, reaction: Reaction) -> Spot<'k> {
+    pub(super) fn top_level(span: Span, reaction: Reaction) -> Spot<'k> {
         Spot { name: "", span, reaction, help: None, is_element: false, level: 0 }
     }
 
     /// Returns the same place, where the client does something else about a wrong value.
-    pub(super) fn reacting(self, reaction: Reaction) -> Spot<'k> {
+    pub(super) fn with_reaction(self, reaction: Reaction) -> Spot<'k> {
         Spot { reaction, ..self }
     }
 }
@@ -61,7 +61,7 @@ impl<'k> Spot<'k> {
 impl FileCheck<'_> {
     /// Reports a problem: `message` is followed by the client's reaction.
     pub(super) fn report(&mut self, rule: Rule, span: Span, message: &str, reaction: Reaction) {
-        let named = self.checks.named(self.file);
+        let named = self.checks.versioned_name(self.file);
         let evidence = self.checks.seen_in(self.file).how;
         let message = match (reaction, evidence) {
             (Reaction::Standard, _) => {
@@ -82,7 +82,7 @@ impl FileCheck<'_> {
     }
 
     /// Adds advice and a fix to the last problem.
-    pub(super) fn advise(&mut self, help: String, fix: Option<Fix>) {
+    pub(super) fn add_advice(&mut self, help: String, fix: Option<Fix>) {
         if let Some(last) = self.found.last_mut() {
             last.help = Some(help);
             last.fix = fix.filter(|_| self.may_fix);
@@ -90,7 +90,7 @@ impl FileCheck<'_> {
     }
 
     /// Checks a value.
-    pub(super) fn value(&mut self, node: &TreeNode, expected: &Expected, spot: Spot<'_>) {
+    pub(super) fn check_value(&mut self, node: &TreeNode, expected: &Expected, spot: Spot<'_>) {
         if spot.level > NESTED {
             return;
         }
@@ -105,20 +105,20 @@ impl FileCheck<'_> {
             | (Expected::Null, TreeValue::Null)
             | (Expected::Boolean, TreeValue::Boolean(_))
             | (_, TreeValue::Other) => {}
-            (Expected::Named(name), _) => self.named(node, name, spot),
+            (Expected::Named(name), _) => self.check_named(node, name, spot),
             (Expected::Form(form), TreeValue::Text(text)) => {
-                forms::check(self, form, text, node.span, spot);
+                forms::check_form(self, form, text, node.span, spot);
             }
             (Expected::Text(bounds), TreeValue::Text(text)) => {
                 #[expect(clippy::cast_precision_loss, reason = "bounds of texts are small")]
                 let length = text.chars().count() as f64;
-                if !bounds.hold(length) {
+                if !bounds.contains(length) {
                     self.out_of_bounds(node, *bounds, "characters", spot);
                 }
             }
             (Expected::Integer(bounds), TreeValue::Number(number, true))
             | (Expected::Number(bounds), TreeValue::Number(number, _)) => {
-                if !bounds.hold(*number) {
+                if !bounds.contains(*number) {
                     self.out_of_bounds(node, *bounds, "", spot);
                 }
             }
@@ -141,27 +141,27 @@ impl FileCheck<'_> {
                     let first = self.source.slice(node.span).chars().next();
                     let span = Span::new(start, start + first.map_or(0, char::len_utf8));
                     let below = Spot { span, is_element: true, level: spot.level + 1, ..spot };
-                    self.value(node, of, below);
+                    self.check_value(node, of, below);
                 }
             }
             (Expected::Map(of), TreeValue::Table(fields)) => {
                 for field in fields {
                     let below = Spot { name: &field.name, span: field.key, ..spot };
                     let level = spot.level + 1;
-                    self.value(&field.node, of, Spot { is_element: false, level, ..below });
+                    self.check_value(&field.node, of, Spot { is_element: false, level, ..below });
                 }
             }
-            (Expected::Either(all), _) => self.either(node, all, spot),
+            (Expected::Either(all), _) => self.check_either(node, all, spot),
             _ => self.other_kind(node, std::slice::from_ref(expected), spot),
         }
     }
 
-    fn named(&mut self, node: &TreeNode, name: &str, spot: Spot<'_>) {
+    fn check_named(&mut self, node: &TreeNode, name: &str, spot: Spot<'_>) {
         let spot = Spot { level: spot.level + 1, ..spot };
         if let Some(table) = self.checks.tables.get(name) {
-            self.table(node, table, spot);
+            self.check_table(node, table, spot);
         } else if let Some(expected) = self.named_type(name) {
-            self.value(node, &expected, spot);
+            self.check_value(node, &expected, spot);
         }
     }
 
@@ -169,14 +169,14 @@ impl FileCheck<'_> {
         Expected::parse(self.checks.types.get(name)?).ok()
     }
 
-    fn either(&mut self, node: &TreeNode, all: &[Expected], spot: Spot<'_>) {
+    fn check_either(&mut self, node: &TreeNode, all: &[Expected], spot: Spot<'_>) {
         let is_literal = |one: &&Expected| matches!(one, Expected::Literal(_) | Expected::Flag(_));
         let mut exact = all.iter().filter(is_literal);
-        if exact.any(|one| self.fits(node, one, 0)) {
+        if exact.any(|one| self.matches_expected(node, one, 0)) {
             return;
         }
-        if let Some(one) = all.iter().find(|one| self.fits(node, one, 0)) {
-            self.value(node, one, spot);
+        if let Some(one) = all.iter().find(|one| self.matches_expected(node, one, 0)) {
+            self.check_value(node, one, spot);
             return;
         }
         let literals: Vec<&str> = all
@@ -197,7 +197,7 @@ impl FileCheck<'_> {
     }
 
     /// Returns whether a value is of the kind that is expected, whatever is in it.
-    fn fits(&self, node: &TreeNode, expected: &Expected, level: usize) -> bool {
+    fn matches_expected(&self, node: &TreeNode, expected: &Expected, level: usize) -> bool {
         match (expected, &node.value) {
             (Expected::Any, _)
             | (Expected::Null, TreeValue::Null)
@@ -210,13 +210,17 @@ impl FileCheck<'_> {
             (Expected::EmptyList, TreeValue::List(nodes)) => nodes.is_empty(),
             (Expected::Literal(wanted), TreeValue::Text(text)) => wanted == text,
             (Expected::Flag(wanted), TreeValue::Boolean(flag)) => wanted == flag,
-            (Expected::Either(all), _) => all.iter().any(|one| self.fits(node, one, level)),
+            (Expected::Either(all), _) => {
+                all.iter().any(|one| self.matches_expected(node, one, level))
+            }
             (Expected::Named(name), value) => {
                 if self.checks.tables.contains_key(name) {
                     return matches!(value, TreeValue::Table(_));
                 }
                 level < NESTED
-                    && self.named_type(name).is_some_and(|one| self.fits(node, &one, level + 1))
+                    && self
+                        .named_type(name)
+                        .is_some_and(|one| self.matches_expected(node, &one, level + 1))
             }
             _ => false,
         }
@@ -225,10 +229,14 @@ impl FileCheck<'_> {
     fn other_kind(&mut self, node: &TreeNode, all: &[Expected], spot: Spot<'_>) {
         // That a client puts up with an empty list is no advice.
         let named = all.iter().filter(|one| **one != Expected::EmptyList);
-        let mut wanted: Vec<&str> = named.map(|one| self.noun(one, 0)).collect();
+        let mut wanted: Vec<&str> = named.map(|one| self.expected_noun(one, 0)).collect();
         wanted.dedup();
-        let message =
-            format!("{} has to be {}, not {}", called(spot), wanted.join(" or "), node.noun());
+        let message = format!(
+            "{} has to be {}, not {}",
+            describe_spot(spot),
+            wanted.join(" or "),
+            node.noun()
+        );
         self.report(rules::client::WRONG_TYPE, node.span, &message, spot.reaction);
         let bare = match (node.text(), all) {
             (Some(text), [Expected::Boolean]) => {
@@ -240,15 +248,15 @@ impl FileCheck<'_> {
             _ => None,
         };
         if let Some(help) = spot.help {
-            self.advise(help.to_owned(), None);
+            self.add_advice(help.to_owned(), None);
         } else if let Some(bare) = bare {
             let help = format!("write `{bare}` without quotes");
             let fix = Fix::safe(help.clone(), vec![Edit::replace(node.span, bare)]);
-            self.advise(help, Some(fix));
+            self.add_advice(help, Some(fix));
         }
     }
 
-    fn noun(&self, expected: &Expected, level: usize) -> &'static str {
+    fn expected_noun(&self, expected: &Expected, level: usize) -> &'static str {
         match expected {
             Expected::Any => "anything",
             Expected::Null => "nothing",
@@ -258,11 +266,12 @@ impl FileCheck<'_> {
             Expected::Boolean | Expected::Flag(_) => "true or false",
             Expected::List(_) | Expected::EmptyList => "a list",
             Expected::Map(_) => "a table",
-            Expected::Either(all) => all.first().map_or("anything", |one| self.noun(one, level)),
+            Expected::Either(all) => {
+                all.first().map_or("anything", |one| self.expected_noun(one, level))
+            }
             Expected::Named(name) => match self.checks.types.get(name) {
-                Some(text) if level < NESTED => {
-                    Expected::parse(text).map_or("anything", |one| self.noun(&one, level + 1))
-                }
+                Some(text) if level < NESTED => Expected::parse(text)
+                    .map_or("anything", |one| self.expected_noun(&one, level + 1)),
                 _ => "a table",
             },
         }
@@ -277,10 +286,10 @@ impl FileCheck<'_> {
             (None, Some(most)) => format!("at most {most}{unit}"),
             (None, None) => return,
         };
-        let message = format!("{} has to be {wanted}", called(spot));
+        let message = format!("{} has to be {wanted}", describe_spot(spot));
         self.report(rules::client::WRONG_VALUE, node.span, &message, spot.reaction);
         if let Some(help) = spot.help {
-            self.advise(help.to_owned(), None);
+            self.add_advice(help.to_owned(), None);
         }
     }
 
@@ -293,18 +302,19 @@ impl FileCheck<'_> {
         if known.len() > 8 {
             listed.push("…".to_owned());
         }
-        let message = format!("{} may be {}, not {written}", called(spot), listed.join(", "));
+        let message =
+            format!("{} may be {}, not {written}", describe_spot(spot), listed.join(", "));
         self.report(rules::client::WRONG_VALUE, node.span, &message, spot.reaction);
         if let Some(help) = spot.help {
-            self.advise(help.to_owned(), None);
-        } else if let Some(meant) = node.text().and_then(|text| slip(text, known)) {
-            let fix = self.rename(node.span, meant);
-            self.advise(format!("did you mean `{meant}`?"), Some(fix));
+            self.add_advice(help.to_owned(), None);
+        } else if let Some(meant) = node.text().and_then(|text| find_sure_match(text, known)) {
+            let fix = self.rename_fix(node.span, meant);
+            self.add_advice(format!("did you mean `{meant}`?"), Some(fix));
         }
     }
 
     /// Returns the edit that writes another name in the same quotes.
-    pub(super) fn rename(&self, span: Span, name: &str) -> Fix {
+    pub(super) fn rename_fix(&self, span: Span, name: &str) -> Fix {
         let quote = match self.source.slice(span).chars().next() {
             Some(quote @ ('"' | '\'')) => quote.to_string(),
             _ => String::new(),
@@ -313,7 +323,7 @@ impl FileCheck<'_> {
         Fix::safe(format!("write `{name}`"), vec![edit])
     }
 
-    fn table(&mut self, node: &TreeNode, table: &CheckedTable, spot: Spot<'_>) {
+    fn check_table(&mut self, node: &TreeNode, table: &CheckedTable, spot: Spot<'_>) {
         if !matches!(node.value, TreeValue::Table(_)) {
             self.other_kind(node, &[Expected::Map(Box::new(Expected::Any))], spot);
             return;
@@ -324,16 +334,16 @@ impl FileCheck<'_> {
             spot.reaction = Reaction::Accepts;
         }
         if let Some(by) = &table.by {
-            self.case(node, table, by, spot);
+            self.check_case(node, table, by, spot);
             return;
         }
         for field in node.fields() {
-            self.field(node, field, table, spot);
+            self.check_field(node, field, table, spot);
         }
         let noun = table.noun.as_deref().unwrap_or("the table");
         // The whole of an entry would hide what is wrong in it.
-        let place = if spot.name.is_empty() { Span::at(spot.span.start) } else { spot.span };
-        for key in table.required.iter().filter(|key| !has(node, key)) {
+        let place = if spot.name.is_empty() { Span::empty_at(spot.span.start) } else { spot.span };
+        for key in table.required.iter().filter(|key| !has_value(node, key)) {
             let message = format!("{noun} needs `{key}`");
             self.report(rules::client::MISSING_FIELD, place, &message, spot.reaction);
             let insert = table.insert.get(&**key);
@@ -341,10 +351,10 @@ impl FileCheck<'_> {
                 Some(value) => format!("add `\"{key}\": \"{value}\"`"),
                 None => format!("add `{key}`"),
             };
-            let fix = insert.and_then(|value| self.insertion(node, key, value));
-            self.advise(help, fix);
+            let fix = insert.and_then(|value| self.insertion_fix(node, key, value));
+            self.add_advice(help, fix);
         }
-        if !table.one_of.is_empty() && !table.one_of.iter().any(|key| has(node, key)) {
+        if !table.one_of.is_empty() && !table.one_of.iter().any(|key| has_value(node, key)) {
             let keys = table.one_of.iter().map(|key| &**key);
             self.needs_one_of(noun, keys, place, spot.reaction);
         }
@@ -353,14 +363,14 @@ impl FileCheck<'_> {
                 let message = format!("{noun} has both `{first}` and `{second}`");
                 let span = second_field.key;
                 self.report(rules::client::CONFLICTING_FIELDS, span, &message, spot.reaction);
-                self.advise("keep the one that is meant".to_owned(), None);
+                self.add_advice("keep the one that is meant".to_owned(), None);
             }
         }
         for (first, second) in &table.needs {
-            if let Some(field) = node.get(first).filter(|_| !has(node, second)) {
+            if let Some(field) = node.get(first).filter(|_| !has_value(node, second)) {
                 let message = format!("`{first}` does nothing without `{second}`");
                 self.report(rules::client::NO_EFFECT, field.key, &message, spot.reaction);
-                self.advise(format!("add `{second}`, or remove `{first}`"), None);
+                self.add_advice(format!("add `{second}`, or remove `{first}`"), None);
             }
         }
     }
@@ -375,11 +385,11 @@ impl FileCheck<'_> {
         let keys: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
         let message = format!("{noun} needs {}", keys.join(" or "));
         self.report(rules::client::MISSING_FIELD, span, &message, reaction);
-        self.advise("add one of them".to_owned(), None);
+        self.add_advice("add one of them".to_owned(), None);
     }
 
     /// Checks a table whose kind stands in one of its keys.
-    fn case(&mut self, node: &TreeNode, table: &CheckedTable, by: &str, spot: Spot<'_>) {
+    fn check_case(&mut self, node: &TreeNode, table: &CheckedTable, by: &str, spot: Spot<'_>) {
         let chosen = match node.get(by) {
             Some(field) => {
                 let text = field.node.text();
@@ -407,11 +417,17 @@ impl FileCheck<'_> {
         if let Some(Expected::Named(name)) = expected
             && let Some(case) = self.checks.tables.get(&name)
         {
-            self.table(node, case, Spot { level: spot.level + 1, ..spot });
+            self.check_table(node, case, Spot { level: spot.level + 1, ..spot });
         }
     }
 
-    fn field(&mut self, node: &TreeNode, field: &TreeField, table: &CheckedTable, spot: Spot<'_>) {
+    fn check_field(
+        &mut self,
+        node: &TreeNode,
+        field: &TreeField,
+        table: &CheckedTable,
+        spot: Spot<'_>,
+    ) {
         let name = field.name.as_str();
         let level = spot.level + 1;
         let below = Spot { name, span: field.key, is_element: false, level, ..spot };
@@ -420,12 +436,12 @@ impl FileCheck<'_> {
             if key.no_effect {
                 let message = format!("`{name}` has no effect here");
                 self.report(rules::client::NO_EFFECT, field.key, &message, reaction);
-                self.advise(key.help.as_deref().unwrap_or("remove it").to_owned(), None);
+                self.add_advice(key.help.as_deref().unwrap_or("remove it").to_owned(), None);
                 return;
             }
             let below = Spot { reaction, help: key.help.as_deref(), ..below };
             if let Ok(expected) = Expected::parse(&key.expected) {
-                self.value(&field.node, &expected, below);
+                self.check_value(&field.node, &expected, below);
             }
             return;
         }
@@ -434,21 +450,21 @@ impl FileCheck<'_> {
             let message = format!("`{name}` does nothing in {noun}");
             let reaction = Reaction::IgnoresSilently;
             self.report(rules::client::NO_EFFECT, field.key, &message, reaction);
-            self.advise(help.to_string(), None);
+            self.add_advice(help.to_string(), None);
             return;
         }
-        if table.reserved.has(name) {
+        if table.reserved.contains_text(name) {
             let message = format!("the name `{name}` is reserved");
             self.report(rules::client::RESERVED_NAME, field.key, &message, spot.reaction);
-            self.advise("choose another name".to_owned(), None);
+            self.add_advice("choose another name".to_owned(), None);
             return;
         }
         let names = table.names.as_deref().and_then(|list| self.checks.lists.get(list));
         if let Some(each) = &table.each
-            && names.is_none_or(|names| names.has(name))
+            && names.is_none_or(|names| names.contains_text(name))
         {
             if let Ok(expected) = Expected::parse(each) {
-                self.value(&field.node, &expected, below);
+                self.check_value(&field.node, &expected, below);
             }
             return;
         }
@@ -469,7 +485,7 @@ impl FileCheck<'_> {
             )
         };
         let is_free = |meant: &&str| node.get(meant).is_none() && takes_it(meant);
-        let meant = slip(name, &known).filter(is_free);
+        let meant = find_sure_match(name, &known).filter(is_free);
         let reaction = match (table.unknown, meant) {
             (Some(reaction), _) => reaction,
             (None, Some(_)) => Reaction::IgnoresSilently,
@@ -488,10 +504,10 @@ impl FileCheck<'_> {
             ),
         };
         self.report(rule, field.key, &message, reaction);
-        let near = meant.or_else(|| nearest(name, &known).filter(is_free));
+        let near = meant.or_else(|| find_nearest(name, &known).filter(is_free));
         let help = near.map_or(help, |near| format!("did you mean `{near}`?"));
-        let fix = meant.map(|meant| self.rename(field.key, meant));
-        self.advise(help, fix);
+        let fix = meant.map(|meant| self.rename_fix(field.key, meant));
+        self.add_advice(help, fix);
     }
 
     /// Checks the name of a program that has to be called like an event. A page beside the programs is none.
@@ -501,21 +517,21 @@ impl FileCheck<'_> {
         let stem = name.and_then(|name| name.split('.').next()).unwrap_or_default();
         let is_page =
             stem.is_empty() || self.source.path().extension().is_some_and(|ending| ending == "md");
-        if is_page || events.has(stem) {
+        if is_page || events.contains_text(stem) {
             return;
         }
         let known: Vec<&str> = events.iter().map(|event| &**event).collect();
         let message = format!("`{stem}` is not an event");
-        self.report(rules::client::UNKNOWN_EVENT, Span::at(0), &message, self.file.reaction);
-        let help = match nearest(stem, &known) {
+        self.report(rules::client::UNKNOWN_EVENT, Span::empty_at(0), &message, self.file.reaction);
+        let help = match find_nearest(stem, &known) {
             Some(near) => format!("call it `{near}`"),
             None => format!("its events are {}", known.join(", ")),
         };
-        self.advise(help, None);
+        self.add_advice(help, None);
     }
 
     /// Returns the edit that adds a field in front of the others of a JSON table.
-    fn insertion(&self, node: &TreeNode, key: &str, value: &str) -> Option<Fix> {
+    fn insertion_fix(&self, node: &TreeNode, key: &str, value: &str) -> Option<Fix> {
         let is_json = matches!(
             self.file.format,
             FileFormat::Json | FileFormat::JsonWithComments | FileFormat::Jsonc
@@ -525,13 +541,13 @@ impl FileCheck<'_> {
         let before = self.source.text().get(node.span.start + 1..start)?;
         let gap = if before.trim().is_empty() && !before.is_empty() { before } else { " " };
         let text = format!("\"{key}\": \"{value}\",{gap}");
-        let edit = Edit::replace(Span::at(start), text);
+        let edit = Edit::replace(Span::empty_at(start), text);
         Some(Fix::safe(format!("add `\"{key}\": \"{value}\"`"), vec![edit]))
     }
 }
 
 /// Returns the words for the place of a value.
-pub(super) fn called(spot: Spot<'_>) -> String {
+pub(super) fn describe_spot(spot: Spot<'_>) -> String {
     match spot.name {
         "" => "the file".to_owned(),
         name if spot.is_element => format!("an element of `{name}`"),
@@ -539,6 +555,6 @@ pub(super) fn called(spot: Spot<'_>) -> String {
     }
 }
 
-fn has(node: &TreeNode, key: &str) -> bool {
+fn has_value(node: &TreeNode, key: &str) -> bool {
     node.get(key).is_some_and(|field| field.node.value != TreeValue::Null)
 }

@@ -34,7 +34,7 @@ pub struct Findings {
 
 impl Findings {
     /// Returns how many problems have this severity.
-    pub fn count(&self, severity: Severity) -> usize {
+    pub fn count_severity(&self, severity: Severity) -> usize {
         self.diagnostics.iter().filter(|found| found.severity == severity).count()
     }
 
@@ -63,8 +63,8 @@ impl Serialize for Findings {
         let checked = self.checked.iter().map(|part| part.as_str()).collect::<Vec<_>>();
         report.serialize_field("checked", &checked)?;
         report.serialize_field("files", &self.files)?;
-        report.serialize_field("errors", &self.count(Severity::Error))?;
-        report.serialize_field("warnings", &self.count(Severity::Warning))?;
+        report.serialize_field("errors", &self.count_severity(Severity::Error))?;
+        report.serialize_field("warnings", &self.count_severity(Severity::Warning))?;
         report.serialize_field("fixed", &self.fixed)?;
         report.serialize_field("ignored", &self.ignored)?;
         report.serialize_field("known", &self.known)?;

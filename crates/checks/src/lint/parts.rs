@@ -51,7 +51,7 @@ impl LintPart {
     }
 
     /// Returns the part that a rule belongs to, by its code.
-    pub fn of(code: &str) -> LintPart {
+    pub fn from_code(code: &str) -> LintPart {
         let is_one_of = |rules: &[Rule]| rules.iter().any(|rule| rule.code() == code);
         if is_one_of(&REFERENCES) {
             LintPart::Stale

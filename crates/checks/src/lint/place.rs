@@ -21,7 +21,7 @@ pub(super) struct Part {
 
 impl Part {
     /// Finds the directory or file with a path, which must exist in the project.
-    pub(super) fn find(project: &Project<'_>, path: &Path) -> Result<Part, UncheckedPath> {
+    pub(super) fn from_path(project: &Project<'_>, path: &Path) -> Result<Part, UncheckedPath> {
         let locate = |path: &Path| project.locate(path).ok_or(UncheckedPath::Outside);
         let directory = locate(path)?;
         if project.system().resolve(&project.directory().join(path)).is_err() {
@@ -45,7 +45,7 @@ impl Part {
     }
 
     /// Returns whether a path below `root` belongs to the part.
-    pub(super) fn holds(&self, root: &Root, path: &Path) -> bool {
+    pub(super) fn contains_path(&self, root: &Root, path: &Path) -> bool {
         let directory = root.path().join(self.directory.slashed());
         match &self.file {
             Some(name) => path == directory.join(name),

@@ -49,7 +49,7 @@ pub(super) fn is_small(found: &Diagnostic) -> bool {
     PEDANTIC.contains(&found.rule)
         || found.rule == rules::client::RESERVED_NAME && found.severity != Severity::Error
         || found.severity == Severity::Note
-            && match LintPart::of(found.code()) {
+            && match LintPart::from_code(found.code()) {
                 LintPart::Mistakes => false,
                 LintPart::Stale | LintPart::Setup => true,
                 LintPart::Unused => found.rule == rules::guidance::COSTLY_ITEM,

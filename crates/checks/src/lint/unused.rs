@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::native;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use brief_syntax::{Diagnostic, Severity, Source, Span, rules};
 
 use super::parts::is_dead_pattern;
@@ -40,13 +40,13 @@ pub(super) fn check_reach(
     });
     let place = |path: &Path, line: usize| match sources.get(path) {
         Some(source) => (Arc::clone(source), first_word(source, line)),
-        None => (Arc::new(Source::unread(path)), Span::at(0)),
+        None => (Arc::new(Source::without_text(path)), Span::empty_at(0)),
     };
     let report = |rule, path: &Path, line, message: String| {
         let (source, span) = place(path, line);
         Diagnostic::new(rule, &source, span, message)
     };
-    let reach = Coverage::of(found, root, "", survey, options.heavy.unwrap_or(HEAVY));
+    let reach = Coverage::from_survey(found, root, "", survey, options.heavy.unwrap_or(HEAVY));
     let mut problems = Vec::new();
     let mut lines: HashMap<&Path, Vec<usize>> = HashMap::new();
     for surveyed in &survey.items {
@@ -76,8 +76,8 @@ pub(super) fn check_reach(
     }
     let counter = Counter::estimate();
     for heavy in &reach.heavy {
-        let (item, tokens) = (&heavy.item, counter.shown(heavy.tokens));
-        let files = counted(heavy.files, "file");
+        let (item, tokens) = (&heavy.item, counter.render_tokens(heavy.tokens));
+        let files = format_count(heavy.files, "file");
         let message = format!("`{}` costs {tokens} tokens and applies to {files}", item.name);
         let found = report(rules::guidance::COSTLY_ITEM, item.path, item.line, message)
             .with_help("limit it to the files that need it, or shorten it");
@@ -91,20 +91,20 @@ pub(super) fn check_reach(
 }
 
 fn report_gap(root: &Path, gap: &CoverageGap<'_>) -> Diagnostic {
-    let source = Arc::new(Source::unread(root.join(&gap.directory)));
+    let source = Arc::new(Source::without_text(root.join(&gap.directory)));
     let message = if gap.is_deep {
-        format!("no guidance applies to {} here and below", counted(gap.files, "file"))
+        format!("no guidance applies to {} here and below", format_count(gap.files, "file"))
     } else {
         let (named, more) = gap.names.split_at(gap.names.len().min(NAMES));
         let more = if more.is_empty() { "" } else { ", …" };
         format!(
             "no guidance applies to {} of {}: {}{more}",
             gap.files,
-            counted(gap.of, "file"),
+            format_count(gap.of, "file"),
             named.join(", ")
         )
     };
-    Diagnostic::new(rules::guidance::UNCOVERED_FILES, &source, Span::at(0), message)
+    Diagnostic::new(rules::guidance::UNCOVERED_FILES, &source, Span::empty_at(0), message)
         .with_help("write guidance for them, or leave `--complete` out")
 }
 

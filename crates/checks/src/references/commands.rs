@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use brief_syntax::Span;
 use brief_syntax::shell::{SimpleCommand, parse_script};
-use brief_system::paths::{cleaned_below, slashed};
+use brief_system::paths::{cleaned_below, to_slashed};
 
 use super::manifests::has_extension;
-use crate::words::words;
+use crate::words::split_words;
 
 /// A program that runs what a file of the project defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,9 +106,9 @@ impl ShellDirectory {
     }
 
     /// Returns the directory, if it is known: empty for that of the text.
-    pub(crate) fn known(&self) -> Option<String> {
+    pub(crate) fn known_directory(&self) -> Option<String> {
         let path = self.0.as_deref().filter(|path| !path.is_absolute())?;
-        Some(slashed(&cleaned_below(path).unwrap_or_else(|| path.to_owned())))
+        Some(to_slashed(&cleaned_below(path).unwrap_or_else(|| path.to_owned())))
     }
 }
 
@@ -124,7 +124,7 @@ fn read_command(line: &str, command: &SimpleCommand) -> Vec<CommandName> {
     let Some(found) = command.direct_invocation().filter(|_| command.has_exact_spans) else {
         return Vec::new();
     };
-    let Some(place) = ShellDirectory(found.directory).known() else { return Vec::new() };
+    let Some(place) = ShellDirectory(found.directory).known_directory() else { return Vec::new() };
     let words = found.words.iter().map(|word| {
         let text = line.get(word.span.range()).unwrap_or_default();
         Word { text, start: word.span.start }
@@ -132,7 +132,7 @@ fn read_command(line: &str, command: &SimpleCommand) -> Vec<CommandName> {
     let words: Vec<Word<'_>> = words.collect();
     let Some((program, rest)) = words.split_first() else { return Vec::new() };
     let mut read = CommandNames::default();
-    read.read(program, rest);
+    read.parse_command(program, rest);
     let directory = read.directory.or_else(|| (!place.is_empty()).then_some(place));
     let names = read.names.into_iter().map(|(named, word)| {
         let span = Span::new(word.start, word.start + word.text.len());
@@ -142,7 +142,7 @@ fn read_command(line: &str, command: &SimpleCommand) -> Vec<CommandName> {
 }
 
 /// Names of scripts that are hardly ever names of programs.
-const SCRIPTS: [&str; 24] = words(
+const SCRIPTS: [&str; 24] = split_words(
     "test build dev start lint format typecheck type-check check check-types lint-fix clean e2e \
      coverage storybook generate codegen migrate seed release watch unit preview docs",
 );
@@ -161,25 +161,25 @@ struct CommandNames<'l> {
 }
 
 impl<'l> CommandNames<'l> {
-    fn read(&mut self, program: &Word<'l>, rest: &[Word<'l>]) {
+    fn parse_command(&mut self, program: &Word<'l>, rest: &[Word<'l>]) {
         match program.text {
-            "make" | "gmake" => self.make(rest),
-            "just" => self.just(rest),
+            "make" | "gmake" => self.parse_make(rest),
+            "just" => self.parse_just(rest),
             "task" => self.first_target(Runner::Task, rest, &["-d", "--dir", "-t", "--taskfile"]),
-            "npm" | "pnpm" | "yarn" | "bun" => self.package(program.text, rest),
-            "composer" => self.after(rest, &["run", "run-script"], Runner::Composer),
-            "deno" => self.after(rest, &["task"], Runner::Deno),
-            "mise" => self.after(rest, &["run", "r"], Runner::Mise),
+            "npm" | "pnpm" | "yarn" | "bun" => self.parse_package_manager(program.text, rest),
+            "composer" => self.add_target_after(rest, &["run", "run-script"], Runner::Composer),
+            "deno" => self.add_target_after(rest, &["task"], Runner::Deno),
+            "mise" => self.add_target_after(rest, &["run", "r"], Runner::Mise),
             "poe" => self.first_target(Runner::Poe, rest, &["-C", "--directory"]),
-            "nox" => self.nox(rest),
-            "cargo" => self.cargo(rest),
+            "nox" => self.parse_nox(rest),
+            "cargo" => self.parse_cargo(rest),
             // `uv run --with x script.py`: the word after an option may be its value.
             "uv" | "poetry" | "pdm" | "pipenv" | "rye" => match rest {
                 [run, inner, rest @ ..] if run.text == "run" && !inner.text.starts_with('-') => {
                     if has_extension(inner.text, &["py"]) {
-                        self.file(inner);
+                        self.add_file(inner);
                     } else {
-                        self.read(inner, rest);
+                        self.parse_command(inner, rest);
                     }
                 }
                 _ => {}
@@ -191,16 +191,16 @@ impl<'l> CommandNames<'l> {
                     .is_some_and(|word| ["-c", "-m", "-e", "-p", "-"].contains(&word.text));
                 let script = rest.iter().find(|word| !word.text.starts_with(['-', '+']));
                 if let Some(script) = script.filter(|_| !is_inline) {
-                    self.file(script);
+                    self.add_file(script);
                 }
             }
-            script if script.starts_with("./") => self.file(program),
+            script if script.starts_with("./") => self.add_file(program),
             _ => {}
         }
     }
 
     /// Takes a file that is executed: `scripts/x.sh`, `./x.sh`.
-    fn file(&mut self, word: &Word<'l>) {
+    fn add_file(&mut self, word: &Word<'l>) {
         let text = word.text;
         let is_plain =
             text.chars().all(|letter| letter.is_alphanumeric() || "._-/+".contains(letter));
@@ -219,21 +219,21 @@ impl<'l> CommandNames<'l> {
     }
 
     /// Takes a target, if the word can be the name of one.
-    fn target(&mut self, runner: Runner, word: &Word<'l>) {
+    fn add_target(&mut self, runner: Runner, word: &Word<'l>) {
         if is_name(word.text) {
             self.names.push((CommandTarget::Target(runner, word.text.to_owned()), *word));
         }
     }
 
-    fn enter(&mut self, directory: Option<&Word<'l>>) {
+    fn enter_directory(&mut self, directory: Option<&Word<'l>>) {
         self.directory = directory.map(|word| word.text.to_owned());
     }
 
-    fn make(&mut self, rest: &[Word<'l>]) {
+    fn parse_make(&mut self, rest: &[Word<'l>]) {
         let mut words = rest.iter().peekable();
         while let Some(word) = words.next() {
             match word.text {
-                "-C" | "--directory" => self.enter(words.next()),
+                "-C" | "--directory" => self.enter_directory(words.next()),
                 // Another file than the usual one is not looked into.
                 "-f" | "--file" | "-I" => return self.names.clear(),
                 "-j" => {
@@ -246,21 +246,21 @@ impl<'l> CommandNames<'l> {
                 }
                 // A file to be made is another matter.
                 text if text.contains('/') || text.contains('.') => {}
-                _ => self.target(Runner::Make, word),
+                _ => self.add_target(Runner::Make, word),
             }
         }
     }
 
-    fn just(&mut self, rest: &[Word<'l>]) {
+    fn parse_just(&mut self, rest: &[Word<'l>]) {
         let mut words = rest.iter();
         while let Some(word) = words.next() {
             match word.text {
-                "-d" | "--working-directory" => self.enter(words.next()),
+                "-d" | "--working-directory" => self.enter_directory(words.next()),
                 "-f" | "--justfile" | "--set" => return,
                 text if text.starts_with('-') || text.contains('=') => {}
                 text if text.contains("::") || text.contains('/') => return,
                 // The words behind it are its arguments.
-                _ => return self.target(Runner::Just, word),
+                _ => return self.add_target(Runner::Just, word),
             }
         }
     }
@@ -269,39 +269,39 @@ impl<'l> CommandNames<'l> {
         let mut words = rest.iter();
         while let Some(word) = words.next() {
             if of_directory.contains(&word.text) {
-                self.enter(words.next());
+                self.enter_directory(words.next());
             } else if word.text.starts_with('-') {
                 return;
             } else if !word.text.contains('=') {
-                return self.target(runner, word);
+                return self.add_target(runner, word);
             }
         }
     }
 
-    fn after(&mut self, rest: &[Word<'l>], verbs: &[&str], runner: Runner) {
+    fn add_target_after(&mut self, rest: &[Word<'l>], verbs: &[&str], runner: Runner) {
         if let [verb, name, ..] = rest
             && verbs.contains(&verb.text)
         {
-            self.target(runner, name);
+            self.add_target(runner, name);
         }
     }
 
-    fn nox(&mut self, rest: &[Word<'l>]) {
+    fn parse_nox(&mut self, rest: &[Word<'l>]) {
         let is_option = |word: &&Word<'_>| ["-s", "--session", "-e"].contains(&word.text);
         let session = rest.iter().skip_while(|word| !is_option(word)).nth(1);
         // `tests-3.12`: a session for a version.
         if let Some(session) = session.filter(|word| !word.text.contains(['-', '('])) {
-            self.target(Runner::Nox, session);
+            self.add_target(Runner::Nox, session);
         }
     }
 
-    fn package(&mut self, program: &str, rest: &[Word<'l>]) {
+    fn parse_package_manager(&mut self, program: &str, rest: &[Word<'l>]) {
         let mut words = rest.iter();
         let mut is_run = false;
         while let Some(word) = words.next() {
             match word.text {
                 "--prefix" | "-C" | "--dir" | "--cwd" => {
-                    self.enter(words.next());
+                    self.enter_directory(words.next());
                 }
                 // The scripts of another package: any of the project will do.
                 "-w" | "--workspace" | "--filter" | "-F"
@@ -329,7 +329,7 @@ impl<'l> CommandNames<'l> {
                     }
                 }
                 "run" | "run-script" if !is_run => is_run = true,
-                "test" if program == "npm" => return self.target(Runner::Package, word),
+                "test" if program == "npm" => return self.add_target(Runner::Package, word),
                 text => {
                     let is_script = match program {
                         "npm" | "pnpm" if is_run => true,
@@ -340,7 +340,7 @@ impl<'l> CommandNames<'l> {
                     };
                     let is_path = text.contains('/') || text.contains('.');
                     if is_script && !is_path {
-                        self.target(Runner::Package, word);
+                        self.add_target(Runner::Package, word);
                     }
                     return;
                 }
@@ -348,11 +348,11 @@ impl<'l> CommandNames<'l> {
         }
     }
 
-    fn cargo(&mut self, rest: &[Word<'l>]) {
+    fn parse_cargo(&mut self, rest: &[Word<'l>]) {
         let mut words = rest.iter().filter(|word| !word.text.starts_with('+'));
         let Some(verb) = words.next() else { return };
         if verb.text == "xtask" {
-            return self.target(Runner::CargoAlias, verb);
+            return self.add_target(Runner::CargoAlias, verb);
         }
         if !VERBS.contains(&verb.text) {
             return;
@@ -391,7 +391,7 @@ impl<'l> CommandNames<'l> {
                 let place = start + (name.len() - name.trim_start_matches(quotes).len());
                 // `dep/feature` and `crate@1` name something of other projects.
                 if !inner.contains(['/', '@', ':']) {
-                    self.target(runner, &Word { text: inner, start: place });
+                    self.add_target(runner, &Word { text: inner, start: place });
                 }
                 start += name.len() + 1;
             }
@@ -409,7 +409,7 @@ fn is_name(text: &str) -> bool {
 
 /// `name`, `xxx`, `foo`, `target` stand for a name.
 pub(super) fn is_stand_in(text: &str) -> bool {
-    const WORDS: [&str; 24] = words(
+    const WORDS: [&str; 24] = split_words(
         "name target script task recipe foo bar baz xxx x package package-name pkg crate \
          crate-name module command example script-name task-name feature something crate_name \
          package_name",

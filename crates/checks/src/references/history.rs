@@ -8,7 +8,7 @@ use brief_dialects::ProjectFiles;
 use brief_engine::{Catalog, PlaceReport, place_below};
 use brief_syntax::Root;
 use brief_system::System;
-use brief_system::paths::{cleaned_below, relative_path, slashed};
+use brief_system::paths::{cleaned_below, relative_path, to_slashed};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -71,9 +71,9 @@ pub fn find_stale_references(
     let Some(files) = catalog.files() else { return Vec::new() };
     let mut check = ReferenceCheck::new(system, root, files);
     let mut found = Vec::new();
-    each_prose(catalog, system, &mut |text| found.extend(check.check(text)));
+    each_prose(catalog, system, &mut |text| found.extend(check.check_text(text)));
     let mut found = trace_references(catalog, system, root, &check, found, history);
-    found.retain(|found| !suppression::is_taken_back(&found.diagnostic()));
+    found.retain(|found| !suppression::is_taken_back(&found.to_diagnostic()));
     found
 }
 
@@ -91,13 +91,13 @@ pub(crate) fn trace_references(
     let mut audiences = HashMap::new();
     if !links.is_empty() {
         catalog.each_text(&mut |text| {
-            audiences.insert(text.source.path(), Audience::of(&text, root.path(), files));
+            audiences.insert(text.source.path(), Audience::from_text(&text, root.path(), files));
         });
     }
     for link in links {
         let written = link.source.slice(link.span).to_owned();
         let audience = audiences.get(link.path()).copied().unwrap_or(Audience::Readers);
-        let (paths, ceiling) = places(root, link.path(), &written, audience);
+        let (paths, ceiling) = possible_places(root, link.path(), &written, audience);
         found.push(StaleReference {
             trace: Trace { paths, ..Trace::new(ceiling) },
             source: Arc::clone(&link.source),
@@ -115,7 +115,7 @@ pub(crate) fn trace_references(
     if let Some(history) = history.filter(|_| !found.is_empty()) {
         let is_there = |path: &str| system.resolve(&root.path().join(path)).is_ok();
         Tracing { manifests: &check.manifests, root, history, is_there: &is_there }
-            .trace(&mut found);
+            .trace_findings(&mut found);
         drop_foreign_paths(&mut found, root, files);
     }
     found.retain(|found| !found.trace.is_needed || found.removal.is_some());
@@ -142,7 +142,7 @@ fn drop_foreign_paths(found: &mut Vec<StaleReference>, root: &Root, files: &Proj
         let first = one.written.trim_start_matches("./").split('/').next().unwrap_or_default();
         let own = one.source.path().strip_prefix(root.path()).ok().and_then(Path::parent);
         let has = |directory: &Path| {
-            files.directories.binary_search(&slashed(&directory.join(first))).is_ok()
+            files.directories.binary_search(&to_slashed(&directory.join(first))).is_ok()
         };
         one.kind == ReferenceKind::Path
             && one.likelihood == Likelihood::Possible
@@ -162,13 +162,15 @@ fn drop_foreign_paths(found: &mut Vec<StaleReference>, root: &Root, files: &Proj
 
 /// Returns the places that a link may have led to, and the likelihood that a commit gives it that removed one. A text for
 /// other projects is held to its own directory.
-fn places(
+fn possible_places(
     root: &Root,
     file: &Path,
     written: &str,
     audience: Audience,
 ) -> (Vec<String>, Likelihood) {
-    let Some(wanted) = LinkedPath::of(written) else { return (Vec::new(), Likelihood::Likely) };
+    let Some(wanted) = LinkedPath::from_destination(written) else {
+        return (Vec::new(), Likelihood::Likely);
+    };
     let top = root.path();
     let levels = if audience == Audience::Readers { 1 } else { usize::MAX };
     let bases = file.ancestors().skip(1).take_while(|base| base.starts_with(top)).take(levels);
@@ -178,7 +180,7 @@ fn places(
         Audience::Perhaps => Likelihood::Likely,
         Audience::Here | Audience::Readers => Likelihood::Certain,
     };
-    (places.map(|path| slashed(&path)).collect(), ceiling)
+    (places.map(|path| to_slashed(&path)).collect(), ceiling)
 }
 
 /// The limit for names of one file that are followed, one after the other.
@@ -194,10 +196,10 @@ struct Tracing<'t, 'c> {
 
 impl Tracing<'_, '_> {
     /// Asks history about each finding, in as few questions as possible.
-    fn trace(&self, found: &mut [StaleReference]) {
+    fn trace_findings(&self, found: &mut [StaleReference]) {
         let asked = found.iter().flat_map(|one| one.trace.paths.iter().chain(&one.trace.guesses));
         let asked: BTreeSet<String> = asked.cloned().collect();
-        let removed = self.removed(asked);
+        let removed = self.find_removed_paths(asked);
         let names = self.newest_names(&removed);
         let mut lines: BTreeMap<String, Vec<RemovedLine>> = BTreeMap::new();
         for one in found {
@@ -209,7 +211,7 @@ impl Tracing<'_, '_> {
             if let Some((file, defining)) = &one.trace.line {
                 let known =
                     lines.entry(file.clone()).or_insert_with(|| self.history.removed_lines(file));
-                let mut known = known.iter().filter(|line| defining.is(&line.line));
+                let mut known = known.iter().filter(|line| defining.matches_line(&line.line));
                 let is_it = |line: &&RemovedLine| self.has_defined(file, defining, &line.removal);
                 removal = known.find(is_it).map(|line| line.removal.clone());
             }
@@ -226,7 +228,7 @@ impl Tracing<'_, '_> {
                     // It was here, and has moved there.
                     Some(other) if other == name => {}
                     Some(_) => removal.renamed = None,
-                    None => self.propose(one, place, name),
+                    None => self.propose_replacement(one, place, name),
                 }
             }
             let has_moved = one.trace.elsewhere.is_none() || removal.renamed.is_some();
@@ -237,7 +239,7 @@ impl Tracing<'_, '_> {
         }
     }
 
-    fn removed(&self, paths: BTreeSet<String>) -> BTreeMap<String, Removal> {
+    fn find_removed_paths(&self, paths: BTreeSet<String>) -> BTreeMap<String, Removal> {
         let paths: Vec<String> = paths.into_iter().collect();
         if paths.is_empty() { BTreeMap::new() } else { self.history.removed_paths(&paths) }
     }
@@ -255,7 +257,7 @@ impl Tracing<'_, '_> {
             if gone.is_empty() {
                 break;
             }
-            let later = self.removed(gone.iter().map(|(_, new)| new.clone()).collect());
+            let later = self.find_removed_paths(gone.iter().map(|(_, new)| new.clone()).collect());
             let next =
                 |(old, new): (String, String)| Some((old, later.get(&new)?.renamed.clone()?));
             open = gone.into_iter().filter_map(next).collect();
@@ -264,7 +266,7 @@ impl Tracing<'_, '_> {
     }
 
     /// Proposes the new name of a file, as the text would write it.
-    fn propose(&self, one: &mut StaleReference, place: &str, name: &str) {
+    fn propose_replacement(&self, one: &mut StaleReference, place: &str, name: &str) {
         let written = one.written.trim_start_matches("./");
         let new = match place.strip_suffix(written) {
             // From the directory that the old name was written from.
@@ -288,7 +290,7 @@ impl Tracing<'_, '_> {
         let DefiningLine::Target(runner, name) = defining else { return true };
         let Some(commit) = &removal.commit else { return true };
         let before = self.history.file_before(commit, file);
-        before.is_some_and(|text| self.manifests.defines(*runner, file, &text, name))
+        before.is_some_and(|text| self.manifests.defines_name(*runner, file, &text, name))
     }
 }
 
@@ -304,7 +306,7 @@ pub struct StaleReport<'r> {
 
 impl Serialize for StaleReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let rows: Vec<_> = self.found.iter().map(|one| row(self.root, one)).collect();
+        let rows: Vec<_> = self.found.iter().map(|one| build_stale_row(self.root, one)).collect();
         let mut report = serializer.serialize_struct("StaleReport", 2)?;
         report.serialize_field("history", &self.has_history)?;
         report.serialize_field("found", &rows)?;
@@ -324,12 +326,12 @@ struct StaleRow<'r> {
     removal: Option<&'r Removal>,
 }
 
-fn row<'r>(root: &'r Path, one: &'r StaleReference) -> StaleRow<'r> {
+fn build_stale_row<'r>(root: &'r Path, one: &'r StaleReference) -> StaleRow<'r> {
     StaleRow {
         kind: one.kind.as_str(),
         named: &one.written,
         likelihood: one.likelihood.as_str(),
-        source: place_below(root, one.source.path(), one.source.line(one.span.start)),
+        source: place_below(root, one.source.path(), one.source.line_number(one.span.start)),
         message: &one.message,
         help: &one.help,
         replacement: one.replacement.as_deref(),

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use brief_dialects::ProjectFiles;
-use brief_dialects::dependencies::manifests::{table, toml};
-use brief_syntax::near_miss::nearest;
+use brief_dialects::dependencies::manifests::{find_table, parse_toml};
+use brief_syntax::near_miss::find_nearest;
 use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::yaml::{Node, Value, Yaml};
 use brief_syntax::{Root, limits};
@@ -19,7 +19,7 @@ use brief_system::System;
 use toml_edit::Document;
 
 use super::commands::Runner;
-use crate::words::words;
+use crate::words::split_words;
 
 /// The limit for files of one kind that are looked into; beyond it nothing is missing.
 const MOST_FILES: usize = 500;
@@ -29,14 +29,15 @@ const MOST_DEPTH: usize = 3;
 const MOST_DIRECTORIES: usize = 2_000;
 
 /// Files that a makefile is made from.
-const MAKERS: [&str; 9] = words(
+const MAKERS: [&str; 9] = split_words(
     "Makefile.in Makefile.am makefile.am Makefile.pre.in GNUmakefile.in CMakeLists.txt configure \
      configure.ac meson.build",
 );
 
 /// Directories whose files define nothing for the project.
-const OTHERS: [&str; 8] =
-    words("node_modules vendor third_party testdata fixtures __fixtures__ templates template");
+const OTHERS: [&str; 8] = split_words(
+    "node_modules vendor third_party testdata fixtures __fixtures__ templates template",
+);
 
 /// The names that one file defines.
 #[derive(Debug, Default)]
@@ -49,11 +50,11 @@ pub(crate) struct DefinedNames {
 }
 
 impl DefinedNames {
-    fn open() -> DefinedNames {
+    fn open_ended() -> DefinedNames {
         DefinedNames { is_open: true, ..DefinedNames::default() }
     }
 
-    fn has(&self, name: &str) -> bool {
+    fn contains_name(&self, name: &str) -> bool {
         let fits = |(start, end): &(String, String)| {
             name.len() >= start.len() + end.len()
                 && name.starts_with(start.as_str())
@@ -105,7 +106,7 @@ impl<'c> Manifests<'c> {
 
     /// Looks a name up from a directory, `/`-separated below the root.
     pub(crate) fn look_up(&self, runner: Runner, name: &str, directory: &str) -> Lookup {
-        let files = self.listed(runner);
+        let files = self.manifest_files(runner);
         if files.is_empty() {
             return Lookup::NoManifest;
         }
@@ -127,18 +128,20 @@ impl<'c> Manifests<'c> {
         if self.is_made(runner, directory, manifest) {
             return Lookup::There;
         }
-        let nearest_file = self.defined(runner, manifest);
+        let nearest_file = self.defined_names(runner, manifest);
         let own: Vec<&str> = nearest_file.names.iter().map(String::as_str).collect();
-        let is_slip =
-            !nearest_file.is_open && !nearest_file.has(name) && nearest(name, &own).is_some();
+        let is_slip = !nearest_file.is_open
+            && !nearest_file.contains_name(name)
+            && find_nearest(name, &own).is_some();
         let mut names = BTreeSet::new();
         let mut elsewhere = None;
         for path in files.iter() {
-            let defined = self.defined(runner, path);
-            if defined.is_open && !is_slip || defined.has(name) && path == manifest {
+            let defined = self.defined_names(runner, path);
+            if defined.is_open && !is_slip || defined.contains_name(name) && path == manifest {
                 return Lookup::There;
             }
-            let has = if is_slip { defined.names.contains(name) } else { defined.has(name) };
+            let has =
+                if is_slip { defined.names.contains(name) } else { defined.contains_name(name) };
             elsewhere = elsewhere.or(has.then_some(path));
             names.extend(defined.names.iter().cloned());
         }
@@ -155,14 +158,14 @@ impl<'c> Manifests<'c> {
             .iter()
             .filter(|path| is_called_manifest(runner, path) && !is_manifest(runner, path));
         let mut set_apart = set_apart.take(MOST_FILES);
-        if set_apart.any(|path| self.defined(runner, path).has(name)) {
+        if set_apart.any(|path| self.defined_names(runner, path).contains_name(name)) {
             return Lookup::There;
         }
         if self.is_defined_in_ignored(runner, name) {
             return Lookup::There;
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let near = nearest(name, &names).map(str::to_owned);
+        let near = find_nearest(name, &names).map(str::to_owned);
         Lookup::Missing { manifest: manifest.clone(), near }
     }
 
@@ -177,7 +180,7 @@ impl<'c> Manifests<'c> {
         places.any(|place| {
             self.files.files.binary_search(&place).is_err()
                 && self.system.resolve(&self.root.path().join(&place)).is_ok()
-                && self.defined(runner, &place).has(name)
+                && self.defined_names(runner, &place).contains_name(name)
         })
     }
 
@@ -206,12 +209,12 @@ impl<'c> Manifests<'c> {
     }
 
     /// Returns whether a text of a file defines a name.
-    pub(crate) fn defines(&self, runner: Runner, path: &str, text: &str, name: &str) -> bool {
-        self.read(runner, path, text).has(name)
+    pub(crate) fn defines_name(&self, runner: Runner, path: &str, text: &str, name: &str) -> bool {
+        self.parse_names(runner, path, text).contains_name(name)
     }
 
     /// Returns the files that can define names for a runner.
-    fn listed(&self, runner: Runner) -> Rc<Vec<String>> {
+    fn manifest_files(&self, runner: Runner) -> Rc<Vec<String>> {
         let mut listed = self.listed.borrow_mut();
         let found = listed.entry(runner).or_insert_with(|| {
             let is_one = |path: &&String| is_manifest(runner, path);
@@ -220,20 +223,22 @@ impl<'c> Manifests<'c> {
         Rc::clone(found)
     }
 
-    fn defined(&self, runner: Runner, path: &str) -> Rc<DefinedNames> {
+    fn defined_names(&self, runner: Runner, path: &str) -> Rc<DefinedNames> {
         let key = (runner, path.to_owned());
         if let Some(known) = self.known.borrow().get(&key) {
             return Rc::clone(known);
         }
-        let text = self.text(path);
+        let text = self.read_text(path);
         let defined =
-            Rc::new(text.map_or_else(DefinedNames::open, |text| self.read(runner, path, &text)));
+            Rc::new(text.map_or_else(DefinedNames::open_ended, |text| {
+                self.parse_names(runner, path, &text)
+            }));
         self.known.borrow_mut().insert(key, Rc::clone(&defined));
         defined
     }
 
     /// Reads a file of the project; `None` for one that cannot be read or leads out of it.
-    pub(crate) fn text(&self, path: &str) -> Option<String> {
+    pub(crate) fn read_text(&self, path: &str) -> Option<String> {
         let path = self.root.path().join(path);
         let real = self.system.resolve(&path).ok()?.path;
         if !real.starts_with(self.root.path()) {
@@ -243,26 +248,26 @@ impl<'c> Manifests<'c> {
         String::from_utf8(bytes).ok()
     }
 
-    fn read(&self, runner: Runner, path: &str, text: &str) -> DefinedNames {
+    fn parse_names(&self, runner: Runner, path: &str, text: &str) -> DefinedNames {
         let name = path.rsplit('/').next().unwrap_or(path);
         match runner {
-            Runner::Make => makefile(text, &|included| self.is_known(included)),
-            Runner::Just => justfile(text, &|included| self.is_known(included)),
-            Runner::Task => taskfile(text),
+            Runner::Make => parse_makefile(text, &|included| self.is_known(included)),
+            Runner::Just => parse_justfile(text, &|included| self.is_known(included)),
+            Runner::Task => parse_taskfile(text),
             Runner::Package | Runner::Composer => json_keys(text, "scripts"),
             Runner::Deno if name == "package.json" => json_keys(text, "scripts"),
             Runner::Deno => json_keys(text, "tasks"),
-            Runner::Mise if !has_extension(name, &["toml"]) => named(name.split('.').next()),
+            Runner::Mise if !has_extension(name, &["toml"]) => single_name(name.split('.').next()),
             Runner::Mise => toml_keys(text, &["tasks"], &["task_config"]),
             Runner::Poe if name == "pyproject.toml" => {
                 toml_keys(text, &["tool", "poe", "tasks"], &["tool", "poe", "include"])
             }
             Runner::Poe => toml_keys(text, &["tasks"], &["include"]),
-            Runner::Nox => noxfile(text),
+            Runner::Nox => parse_noxfile(text),
             Runner::CargoAlias if name.starts_with("config") => {
                 toml_keys(text, &["alias"], &["include"])
             }
-            _ => self.cargo(runner, path, text),
+            _ => self.parse_cargo(runner, path, text),
         }
     }
 
@@ -274,11 +279,11 @@ impl<'c> Manifests<'c> {
         }) && [".mk", ".just", "akefile", "ustfile"].iter().any(|known| end.ends_with(known))
     }
 
-    fn cargo(&self, runner: Runner, path: &str, text: &str) -> DefinedNames {
-        let Some(document) = toml(text) else { return DefinedNames::open() };
+    fn parse_cargo(&self, runner: Runner, path: &str, text: &str) -> DefinedNames {
+        let Some(document) = parse_toml(text) else { return DefinedNames::open_ended() };
         let mut found = DefinedNames::default();
         let package =
-            table(&document, &["package"]).and_then(|package| package.get("name")?.as_str());
+            find_table(&document, &["package"]).and_then(|package| package.get("name")?.as_str());
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         if path.ends_with("Cargo.lock") {
             let packages = document.get("package").and_then(|list| list.as_array_of_tables());
@@ -291,7 +296,7 @@ impl<'c> Manifests<'c> {
                 found.names.extend(package.map(str::to_owned));
             }
             Runner::CargoFeature => {
-                let keys = ["features", "dependencies"].map(|key| table(&document, &[key]));
+                let keys = ["features", "dependencies"].map(|key| find_table(&document, &[key]));
                 let keys = keys.into_iter().flatten().flat_map(|table| table.iter());
                 found.names.extend(keys.map(|(name, _)| name.to_owned()));
                 found.names.extend([String::from("default")]);
@@ -366,15 +371,15 @@ pub(crate) fn has_extension(name: &str, extensions: &[&str]) -> bool {
     name.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
 }
 
-fn named(name: Option<&str>) -> DefinedNames {
+fn single_name(name: Option<&str>) -> DefinedNames {
     DefinedNames { names: name.map(str::to_owned).into_iter().collect(), ..DefinedNames::default() }
 }
 
 fn toml_keys(text: &str, keys: &[&str], opens: &[&str]) -> DefinedNames {
-    let Some(document) = toml(text) else { return DefinedNames::open() };
+    let Some(document) = parse_toml(text) else { return DefinedNames::open_ended() };
     let (last, way) = opens.split_last().map_or(("", &[][..]), |(last, way)| (*last, way));
-    let is_open = table(&document, way).is_some_and(|table| table.contains_key(last));
-    let names = table(&document, keys).into_iter().flat_map(|table| table.iter());
+    let is_open = find_table(&document, way).is_some_and(|table| table.contains_key(last));
+    let names = find_table(&document, keys).into_iter().flat_map(|table| table.iter());
     DefinedNames {
         names: names.map(|(name, _)| name.to_owned()).collect(),
         is_open,
@@ -385,7 +390,7 @@ fn toml_keys(text: &str, keys: &[&str], opens: &[&str]) -> DefinedNames {
 fn json_keys(text: &str, key: &str) -> DefinedNames {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else {
-        return DefinedNames::open();
+        return DefinedNames::open_ended();
     };
     let names = value.get(key).and_then(|keys| keys.as_object());
     let names = names.into_iter().flat_map(|keys| keys.keys().cloned()).collect();
@@ -393,7 +398,7 @@ fn json_keys(text: &str, key: &str) -> DefinedNames {
 }
 
 /// Reads the rules of a makefile. Variables that are set in it to plain words are replaced.
-fn makefile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
+fn parse_makefile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
     let mut found = DefinedNames::default();
     let mut variables: BTreeMap<&str, &str> = BTreeMap::new();
     let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
@@ -415,7 +420,7 @@ fn makefile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
             found.is_open = true;
             continue;
         }
-        if let Some((name, value)) = assignment(trimmed) {
+        if let Some((name, value)) = parse_assignment(trimmed) {
             variables.insert(name, value);
             continue;
         }
@@ -459,7 +464,7 @@ fn is_output(variable: &str) -> bool {
 }
 
 /// Reads `NAME = value`, `NAME := value`, `NAME ?= value`.
-fn assignment(line: &str) -> Option<(&str, &str)> {
+fn parse_assignment(line: &str) -> Option<(&str, &str)> {
     let line = line.strip_prefix("export ").unwrap_or(line);
     let (name, value) = line.split_once('=')?;
     let name = name.trim_end_matches([':', '?', '+', '!', ' ', '\t']);
@@ -469,7 +474,7 @@ fn assignment(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads the recipes of a justfile.
-fn justfile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
+fn parse_justfile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
     let mut found = DefinedNames::default();
     for line in text.lines() {
         if line.starts_with([' ', '\t', '#', '[']) {
@@ -502,10 +507,10 @@ fn justfile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
 }
 
 /// Reads the tasks of a Taskfile. The names that it includes have a `:`.
-fn taskfile(text: &str) -> DefinedNames {
+fn parse_taskfile(text: &str) -> DefinedNames {
     let yaml = Yaml::parse(text);
     let Some(Value::Mapping(top)) = yaml.root().map(Node::value) else {
-        return DefinedNames::open();
+        return DefinedNames::open_ended();
     };
     let mut found = DefinedNames::default();
     if let Some(Value::Mapping(includes)) = top.get("includes").map(Node::value) {
@@ -532,7 +537,7 @@ fn taskfile(text: &str) -> DefinedNames {
     found
 }
 
-fn noxfile(text: &str) -> DefinedNames {
+fn parse_noxfile(text: &str) -> DefinedNames {
     let mut found = DefinedNames::default();
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("def ").or_else(|| line.strip_prefix("async def ")) {
@@ -561,33 +566,37 @@ mod tests {
     fn makefiles_define_targets() {
         let text = "VERSION := 1:2\nTOOLS = fmt vet\n.PHONY: all phony\nall: build # x\nbuild test: dep\n\techo x: y\n\
                     $(TOOLS):\n\techo\ndocs-%: x\n$(BIN_DIR)/a: b\n$(OUTPUTS):\n";
-        let found = makefile(text, &|_| false);
+        let found = parse_makefile(text, &|_| false);
         assert_eq!(names(&found), ["all", "build", "fmt", "phony", "test", "vet"]);
-        assert!(found.has("docs-html") && !found.has("docs") && !found.is_open);
-        assert!(makefile("include common.mk\n", &|_| false).is_open);
-        assert!(!makefile("include common.mk\n", &|_| true).is_open);
-        assert!(makefile("$(SERVICES):\n", &|_| false).is_open);
+        assert!(found.contains_name("docs-html") && !found.contains_name("docs") && !found.is_open);
+        assert!(parse_makefile("include common.mk\n", &|_| false).is_open);
+        assert!(!parse_makefile("include common.mk\n", &|_| true).is_open);
+        assert!(parse_makefile("$(SERVICES):\n", &|_| false).is_open);
     }
 
     #[test]
     fn justfiles_define_recipes() {
         let text = "set shell := ['sh']\nx := 'y: z'\nalias b := build\n@build target='a':\n  echo a: b\n_help:\n\
                     test *args: build\n[private]\nhidden:\n";
-        let found = justfile(text, &|_| false);
+        let found = parse_justfile(text, &|_| false);
         assert_eq!(names(&found), ["_help", "b", "build", "hidden", "test"]);
     }
 
     #[test]
     fn taskfiles_define_tasks() {
         let text = "version: '3'\nincludes:\n  docs: ./docs\ntasks:\n  build:\n    aliases: [b]\n    cmds: [x]\n  'gen-*': y\n";
-        let found = taskfile(text);
+        let found = parse_taskfile(text);
         assert_eq!(names(&found), ["b", "build"]);
-        assert!(found.has("docs:x") && found.has("gen-a") && !found.has("test"));
+        assert!(
+            found.contains_name("docs:x")
+                && found.contains_name("gen-a")
+                && !found.contains_name("test")
+        );
     }
 
     #[test]
     fn noxfiles_define_sessions() {
         let text = "@nox.session\ndef lint(session):\n    pass\n@nox.session(name=\"type-check\")\ndef types(s): pass\n";
-        assert_eq!(names(&noxfile(text)), ["lint", "type-check", "types"]);
+        assert_eq!(names(&parse_noxfile(text)), ["lint", "type-check", "types"]);
     }
 }

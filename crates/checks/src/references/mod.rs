@@ -26,7 +26,7 @@ use brief_dialects::native::is_elsewhere;
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::{Diagnostic, Root, Rule, Severity, Source, Span};
 use brief_system::System;
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 
 use crate::audience::{Audience, skill_directory};
 use crate::texts::ReadText;
@@ -120,7 +120,7 @@ pub struct StaleReference {
 
 impl StaleReference {
     /// Returns it as a problem of the text. What is only possible is a note.
-    pub fn diagnostic(&self) -> Diagnostic {
+    pub fn to_diagnostic(&self) -> Diagnostic {
         let commit = self.removal.as_ref().and_then(|removal| removal.commit.as_deref());
         let mut message = self.message.clone();
         match (self.likelihood, commit) {
@@ -193,7 +193,7 @@ enum DefiningLine {
 }
 
 impl DefiningLine {
-    fn is(&self, line: &str) -> bool {
+    fn matches_line(&self, line: &str) -> bool {
         let line = line.trim();
         match self {
             DefiningLine::Words(key, value) => line.contains(key) && line.contains(value.as_str()),
@@ -234,16 +234,16 @@ impl<'c> ReferenceCheck<'c> {
     }
 
     /// Returns what a text names and the project does not have. A text that stands in two places is looked at once.
-    pub(crate) fn check(&mut self, read: &ReadText<'_>) -> Vec<StaleReference> {
+    pub(crate) fn check_text(&mut self, read: &ReadText<'_>) -> Vec<StaleReference> {
         let ReadText { text, real, prose } = read;
         let root = self.manifests.root.path();
         let path = text.source.path();
         let Some(below) = path.strip_prefix(root).ok().and_then(Path::parent) else {
             return Vec::new();
         };
-        let directory = slashed(below);
+        let directory = to_slashed(below);
         let files = self.manifests.files;
-        let audience = Audience::of(text, root, files);
+        let audience = Audience::from_text(text, root, files);
         let own = skill_directory(&directory, files).map(str::to_owned);
         let body = text.body();
         // A link to a file, or to its directory, is the same text.
@@ -258,10 +258,10 @@ impl<'c> ReferenceCheck<'c> {
         let mut search = ReferenceSearch::new(self, read, audience, own, directory);
         for section in prose.sections.iter().filter(|one| !paths::is_example(&one.headings)) {
             for passage in &section.passages {
-                search.passage(passage);
+                search.search_passage(passage);
             }
             for block in &section.blocks {
-                search.block(body, block);
+                search.search_block(body, block);
             }
         }
         let mut found = search.into_found();

@@ -8,26 +8,26 @@ use brief_dialects::ProjectFiles;
 use brief_syntax::Root;
 use brief_syntax::walk::IgnoreFiles;
 use brief_system::System;
-use brief_system::paths::{cleaned_below, slashed};
+use brief_system::paths::{cleaned_below, to_slashed};
 
 use crate::links::LinkedPath;
-use crate::words::{phrases, words};
+use crate::words::{split_phrases, split_words};
 
 /// Ends of names that files of projects have.
-const EXTENSIONS: [&str; 58] = words(
+const EXTENSIONS: [&str; 58] = split_words(
     "rs py pyi ts tsx js jsx mjs cjs mts cts go java kt kts swift rb php c h cc cpp hpp cs \
      scala ex exs vue svelte astro md mdx mdc rst json jsonc json5 yaml yml toml ini cfg sh \
      bash ps1 sql proto graphql html css scss xml gradle tf nix lua dart bzl",
 );
 
 /// Directories whose content is made, or is not the project's.
-const MADE: [&str; 22] = words(
+const MADE: [&str; 22] = split_words(
     "dist build out target node_modules coverage .next .venv venv tmp temp logs log .cache \
      output outputs generated __pycache__ site-packages artifacts reports results",
 );
 
 /// Words of sentences about files that are to be made, or that are one of many.
-const TO_BE_MADE: [&str; 34] = phrases(
+const TO_BE_MADE: [&str; 34] = split_phrases(
     "create|creating|add a|add an|add new|adding|new file|generate|write to|writes|written to|\
      save|output|produce|e.g.|example|such as|for instance| like |would|if it exists|if exists|\
      if present|if there|when present|optional|named|name it|pattern|becomes|rename|move |\
@@ -35,21 +35,21 @@ const TO_BE_MADE: [&str; 34] = phrases(
 );
 
 /// Words of sentences that tell that something is not there.
-const GONE: [&str; 25] = phrases(
+const GONE: [&str; 25] = split_phrases(
     "no longer|removed|deleted|was moved|were moved|deprecated|obsolete|formerly|used to|\
      does not exist|doesn't exist|don't exist|do not exist|not exist|there is no|replaced by|\
      ` was |` were |previously|originally|historical|split into|is now |are now |superseded",
 );
 
 /// Words of sentences about files that are not in the tree, or not of this project.
-const OF_ANOTHER: [&str; 22] = phrases(
+const OF_ANOTHER: [&str; 22] = split_phrases(
     "ignored|artifact|artifact|generated|not committed|repository|repo |repo's|upstream|submodule|user's|\
      users'|your project|their |home directory|relative to|at runtime|published|installed|\
      downloaded|in the image|on the server",
 );
 
 /// Directories of clients and editors. A project has them, and so has each of its users.
-const OF_USERS: [&str; 16] = words(
+const OF_USERS: [&str; 16] = split_words(
     ".claude .cursor .codex .gemini .opencode .vscode .windsurf .cline .clinerules .roo .kiro \
      .agents .agent .copilot .junie .qwen",
 );
@@ -63,7 +63,7 @@ const MOST_SEARCHED: usize = 200;
 /// Returns whether headings announce examples.
 pub(super) fn is_example(headings: &[String]) -> bool {
     const WORDS: [&str; 9] =
-        words("example template bad wrong don't anti-pattern antipattern changelog history");
+        split_words("example template bad wrong don't anti-pattern antipattern changelog history");
     headings.iter().any(|heading| {
         let lower = heading.to_ascii_lowercase();
         lower
@@ -162,7 +162,10 @@ pub(super) fn is_path(text: &str) -> bool {
             || stem.contains("YYYY")
             || stem.contains("XX")
     });
-    (is_file || is_directory) && !is_made && !is_stand_in && LinkedPath::of(text).is_some()
+    (is_file || is_directory)
+        && !is_made
+        && !is_stand_in
+        && LinkedPath::from_destination(text).is_some()
 }
 
 /// The paths of a project, by their last names.
@@ -180,7 +183,7 @@ impl<'c> PathIndex<'c> {
         PathIndex { system, root, files, names: OnceCell::new(), ignored }
     }
 
-    fn names(&self) -> &HashMap<&'c str, Vec<&'c str>> {
+    fn paths_by_name(&self) -> &HashMap<&'c str, Vec<&'c str>> {
         self.names.get_or_init(|| {
             let mut names: HashMap<&str, Vec<&str>> = HashMap::new();
             for path in self.files.files.iter().chain(&self.files.directories) {
@@ -191,13 +194,13 @@ impl<'c> PathIndex<'c> {
     }
 
     /// Looks for a path from a file, by both of its paths, and all directories above it, and for any path that ends so.
-    pub(super) fn missing(
+    pub(super) fn find_missing(
         &self,
         written: &str,
         place: &str,
         file: [&Path; 2],
     ) -> Option<MissingPath> {
-        let wanted = LinkedPath::of(place)?;
+        let wanted = LinkedPath::from_destination(place)?;
         let root = self.root.path();
         let mut places = Vec::new();
         for from in file {
@@ -210,7 +213,7 @@ impl<'c> PathIndex<'c> {
                 if self.system.resolve(&path).is_ok() || self.ignored.is_ignored(&below) {
                     return None;
                 }
-                let below = slashed(&below);
+                let below = to_slashed(&below);
                 if !places.contains(&below) {
                     places.push(below);
                 }
@@ -220,10 +223,10 @@ impl<'c> PathIndex<'c> {
             return None;
         }
         let end =
-            slashed(&cleaned_below(Path::new(written)).unwrap_or_else(|| wanted.path.clone()));
+            to_slashed(&cleaned_below(Path::new(written)).unwrap_or_else(|| wanted.path.clone()));
         let end = end.trim_start_matches("../");
         let name = end.rsplit('/').next()?;
-        let namesakes = self.names().get(name).map(Vec::as_slice).unwrap_or_default();
+        let namesakes = self.paths_by_name().get(name).map(Vec::as_slice).unwrap_or_default();
         let is_end = |path: &&str| {
             path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
         };
@@ -244,7 +247,7 @@ impl<'c> PathIndex<'c> {
     /// Returns whether version control ignores a path below a directory that has its first name.
     fn is_ignored_somewhere(&self, end: &str) -> bool {
         let (first, rest) = end.split_once('/').unwrap_or((end, ""));
-        let known = self.names().get(first).map(Vec::as_slice).unwrap_or_default();
+        let known = self.paths_by_name().get(first).map(Vec::as_slice).unwrap_or_default();
         let is_directory = |path: &&&&str| {
             self.files.directories.binary_search_by(|one| one.as_str().cmp(path)).is_ok()
         };
@@ -261,7 +264,7 @@ impl<'c> PathIndex<'c> {
         for at in slashes.into_iter().rev() {
             let (above, rest) = (&end[..at], &end[at + 1..]);
             let name = above.rsplit('/').next().unwrap_or(above);
-            let known = self.names().get(name).map(Vec::as_slice).unwrap_or_default();
+            let known = self.paths_by_name().get(name).map(Vec::as_slice).unwrap_or_default();
             let is_above =
                 |path: &&&str| path.strip_suffix(above).is_some_and(|before| before.ends_with('/'));
             let found: Vec<String> =
@@ -275,7 +278,7 @@ impl<'c> PathIndex<'c> {
 }
 
 /// Names that many files of a project have, without their ends.
-const COMMON: [&str; 34] = words(
+const COMMON: [&str; 34] = split_words(
     "readme index main mod lib __init__ config test tests utils types setup conftest \
      package skill agents claude app settings constants helpers models schema page layout \
      route build errors api client server style styles run",
@@ -290,11 +293,11 @@ fn is_distinct(name: &str) -> bool {
 /// Returns whether a file of the same name is plausibly the one that a text means: the directory of either is on the way
 /// to the other. A common top such as `src` shows nothing.
 fn shares_directory(path: &str, wanted: &str) -> bool {
-    fn directories(path: &str) -> Vec<&str> {
+    fn split_directories(path: &str) -> Vec<&str> {
         let above = path.rsplit_once('/').map_or("", |(above, _)| above);
         above.split('/').filter(|part| !part.is_empty()).collect()
     }
-    let (path, wanted) = (directories(path), directories(wanted));
+    let (path, wanted) = (split_directories(path), split_directories(wanted));
     let is_on = |parent: Option<&&str>, way: &[&str]| parent.is_some_and(|name| way.contains(name));
     is_on(path.last(), &wanted) || is_on(wanted.last(), &path)
 }

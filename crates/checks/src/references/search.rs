@@ -9,7 +9,7 @@ use brief_dialects::GuidanceText;
 use brief_profiles::BUILTIN;
 use brief_syntax::markdown::{CodeBlock, Passage};
 use brief_syntax::{Span, rules};
-use brief_system::paths::{cleaned_below, slashed};
+use brief_system::paths::{cleaned_below, to_slashed};
 
 use super::commands::{CommandName, CommandTarget, Runner, ShellDirectory, read_line};
 use super::manifests::Lookup;
@@ -74,19 +74,19 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
-        self.text.place(start, end)
+        self.text.source_span(start, end)
     }
 
-    pub(super) fn passage(&mut self, passage: &Passage) {
+    pub(super) fn search_passage(&mut self, passage: &Passage) {
         for version in versions::named_versions(passage) {
-            self.version(passage, &version);
+            self.check_version(passage, &version);
         }
         if self.names_csharp {
-            self.csharp(passage);
+            self.check_csharp(passage);
         }
         if self.names_tool {
             for tool in tools::named_tools(passage) {
-                self.tool(passage, &tool);
+                self.check_tool(passage, &tool);
             }
         }
         if passage.codes.is_empty() {
@@ -113,7 +113,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
                 let end = sentences.get(index + 1).map_or(usize::MAX, |(start, _)| *start);
                 let start = sentences.get(index).map_or(0, |(start, _)| *start);
                 let directory = self.directory_of_sentence(passage, start..end);
-                judged = (index, is_gone, Mention::of(sentence), directory);
+                judged = (index, is_gone, Mention::from_sentence(sentence), directory);
             }
             let (_, is_gone, mention, directory) = judged;
             if is_gone {
@@ -122,7 +122,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             let start = code.span.start;
             for command in &commands {
                 let place = command.directory.as_deref().or(directory);
-                self.command(command, place, start, mention);
+                self.check_command(command, place, start, mention);
             }
             if is_path {
                 let span = self.span(start, start + code.text.len());
@@ -132,7 +132,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
     }
 
     /// Looks at the commands of a block of shell.
-    pub(super) fn block(&mut self, body: &str, block: &CodeBlock) {
+    pub(super) fn search_block(&mut self, body: &str, block: &CodeBlock) {
         let code = body.get(block.content.range()).unwrap_or_default();
         let language =
             block.info.split([' ', ',', '{']).next().unwrap_or_default().to_ascii_lowercase();
@@ -168,10 +168,10 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
                 continue;
             }
             for command in read_line(shown, &mut directory) {
-                self.command(&command, command.directory.as_deref(), offset, mention);
+                self.check_command(&command, command.directory.as_deref(), offset, mention);
             }
-            if let Some(place) = directory.known() {
-                self.words(shown, offset, &place);
+            if let Some(place) = directory.known_directory() {
+                self.search_words(shown, offset, &place);
             }
         }
     }
@@ -187,7 +187,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         };
         let files = &self.check.manifests.files.files;
         let exists =
-            |word: &String| files.binary_search(&slashed(&Path::new(own).join(word))).is_ok();
+            |word: &String| files.binary_search(&to_slashed(&Path::new(own).join(word))).is_ok();
         let lines = code.lines().map(str::trim);
         let commands: Vec<_> =
             lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(words).collect();
@@ -197,7 +197,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
     }
 
     /// Looks at the words of a command that look like files of the project.
-    fn words(&mut self, line: &str, offset: usize, directory: &str) {
+    fn search_words(&mut self, line: &str, offset: usize, directory: &str) {
         let mut previous = "";
         for word in line.split([' ', '\t']) {
             let start = word.as_ptr().addr() - line.as_ptr().addr();
@@ -231,7 +231,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         let directories = &self.check.manifests.files.directories;
         let is_known = |path: &Path| {
             cleaned_below(path)
-                .is_some_and(|path| directories.binary_search(&slashed(&path)).is_ok())
+                .is_some_and(|path| directories.binary_search(&to_slashed(&path)).is_ok())
         };
         let codes = passage.codes.iter().filter(|code| range.contains(&code.at));
         let mut names = codes.map(|code| &*code.text).filter(|text| {
@@ -246,7 +246,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
     }
 
     /// Looks at a command that is given in `place`, as written.
-    fn command(
+    fn check_command(
         &mut self,
         command: &CommandName,
         place: Option<&str>,
@@ -259,7 +259,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         let span = self.span(offset + command.span.start, offset + command.span.end);
         match &command.named {
             CommandTarget::Target(runner, name) => {
-                self.target(*runner, name, place, span, mention);
+                self.check_target(*runner, name, place, span, mention);
             }
             CommandTarget::File(path) => {
                 let from = command.directory.as_deref().filter(|place| *place != "*");
@@ -293,7 +293,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         })
     }
 
-    fn target(
+    fn check_target(
         &mut self,
         runner: Runner,
         name: &str,
@@ -316,12 +316,12 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
                             .manifests
                             .files
                             .directories
-                            .binary_search(&slashed(path))
+                            .binary_search(&to_slashed(path))
                             .is_ok()
                 };
                 match (from_here.filter(|path| exists(path)), from_top.filter(|path| exists(path)))
                 {
-                    (Some(path), _) | (None, Some(path)) => slashed(&path),
+                    (Some(path), _) | (None, Some(path)) => to_slashed(&path),
                     // A directory of another project.
                     (None, None) => return,
                 }
@@ -382,17 +382,18 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         });
     }
 
-    fn version(&mut self, passage: &Passage, named: &versions::NamedVersion) {
-        let wanted = versions::wanted(&self.check.manifests, named.runtime, &self.directory);
+    fn check_version(&mut self, passage: &Passage, named: &versions::NamedVersion) {
+        let wanted =
+            versions::find_wanted_version(&self.check.manifests, named.runtime, &self.directory);
         let Some(wanted) = wanted else { return };
-        let Some(problem) = versions::disagreement(named, &wanted) else { return };
+        let Some(problem) = versions::find_version_disagreement(named, &wanted) else { return };
         let written = passage.text.get(named.place.0..named.place.1).unwrap_or_default().to_owned();
         let line = (wanted.file, DefiningLine::Words(wanted.key, written.clone()));
         let trace = Trace { line: Some(line), ..Trace::new(Likelihood::Likely) };
         self.old_version(passage, named.place, written, &problem, trace);
     }
 
-    fn csharp(&mut self, passage: &Passage) {
+    fn check_csharp(&mut self, passage: &Passage) {
         let Some((version, place)) = versions::current_csharp(passage) else { return };
         let problem = versions::csharp_disagreement(&self.check.manifests, version);
         let Some(problem) = problem else { return };
@@ -408,7 +409,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         problem: &str,
         trace: Trace,
     ) {
-        let inner = passage.span(place.0, place.1);
+        let inner = passage.source_span(place.0, place.1);
         let span = self.span(inner.start, inner.end);
         if self.audience != Audience::Here
             || self.text.source.slice(span) != written
@@ -431,7 +432,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         });
     }
 
-    fn tool(&mut self, passage: &Passage, named: &tools::NamedTool) {
+    fn check_tool(&mut self, passage: &Passage, named: &tools::NamedTool) {
         let manifests = &self.check.manifests;
         if self.known.contains(&format!("t {}", named.tool)) {
             return;
@@ -442,7 +443,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             return;
         };
         self.known.insert(format!("t {tool}"));
-        let inner = passage.span(named.place.0, named.place.1);
+        let inner = passage.source_span(named.place.0, named.place.1);
         self.found.push(StaleReference {
             source: Arc::clone(self.text.source),
             span: self.span(inner.start, inner.end),
@@ -472,7 +473,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             return;
         }
         let files = [self.text.source.path(), self.real];
-        let Some(missing) = self.check.index.missing(written, place, files) else { return };
+        let Some(missing) = self.check.index.find_missing(written, place, files) else { return };
         let is_here = self.audience == Audience::Here && !paths::is_of_a_user(written);
         let mut found = StaleReference {
             source: Arc::clone(self.text.source),
@@ -589,7 +590,7 @@ enum Mention {
 }
 
 impl Mention {
-    fn of(sentence: &str) -> Mention {
+    fn from_sentence(sentence: &str) -> Mention {
         if paths::is_to_be_made(sentence) {
             Mention::ToBeMade
         } else if paths::tells_of_another_place(sentence) {

@@ -9,7 +9,7 @@ use brief_syntax::markdown::Passage;
 use memchr::memmem;
 
 use super::manifests::Manifests;
-use crate::words::{phrases, words};
+use crate::words::{split_phrases, split_words};
 
 /// A tool, and what else shows that a project does the same work with another.
 struct Replaced {
@@ -34,16 +34,16 @@ const TOOLS: [Replaced; 8] = [
 
 /// Tools that are named beside others.
 const NEIGHBORS: [&str; 10] =
-    words("ruff isort mypy pylint eslint flake8 prettier oxfmt pytest pre-commit");
+    split_words("ruff isort mypy pylint eslint flake8 prettier oxfmt pytest pre-commit");
 
 /// Words of sentences that compare tools, or tell of a change.
-const ASIDE: [&str; 24] = phrases(
+const ASIDE: [&str; 24] = split_phrases(
     " not |n't |never|instead|replac|migrat|unlike| like |similar|compatib|formerly|used to |previous|\
      legacy|no longer|old |from |e.g.|example|such as|other project| or |/|drop",
 );
 
 /// The manifests and settings that name the tools of a project.
-const MANIFESTS: [&str; 22] = words(
+const MANIFESTS: [&str; 22] = split_words(
     "package.json pyproject.toml setup.cfg setup.py tox.ini Makefile justfile Justfile noxfile.py \
      Taskfile.yml .pre-commit-config.yaml Pipfile requirements.txt requirements-dev.txt \
      dev-requirements.txt requirements_dev.txt lefthook.yml .lintstagedrc .lintstagedrc.json deno.json \
@@ -123,7 +123,7 @@ pub(super) fn replaced_tools(
     let mut texts: Vec<(&String, String)> = Vec::new();
     for path in listed {
         // What cannot be read may name anything.
-        let Some(text) = manifests.text(path) else { return Vec::new() };
+        let Some(text) = manifests.read_text(path) else { return Vec::new() };
         texts.push((path, text.to_ascii_lowercase()));
     }
     let names: BTreeSet<String> =
@@ -175,7 +175,7 @@ mod tests {
             ("See `.eslintrc` for the rules", ""),
             ("We migrated the linting to ruff, and flake8 is gone", ""),
         ] {
-            let prose = Prose::of(text);
+            let prose = Prose::parse(text);
             let found: Vec<&str> =
                 prose.passages().flat_map(named_tools).map(|named| named.tool).collect();
             assert_eq!(found.join(", "), expected, "{text}");

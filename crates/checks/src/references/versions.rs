@@ -3,12 +3,12 @@
 //! A text is out of date when it names a version that is too old for the project, or another one than the project
 //! is pinned to. A newer one than the least that is asked for is in order.
 
-use brief_dialects::dependencies::manifests::{table, toml};
+use brief_dialects::dependencies::manifests::{find_table, parse_toml};
 use brief_syntax::markdown::Passage;
 use memchr::memmem;
 
 use super::manifests::Manifests;
-use crate::words::phrases;
+use crate::words::split_phrases;
 
 /// A language or runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,19 +56,19 @@ pub(crate) struct WantedVersion {
 }
 
 /// Sentences with these words tell of other versions than the one in use.
-const PAST: [&str; 22] = phrases(
+const PAST: [&str; 22] = split_phrases(
     " no longer|dropped|removed|deprecat|before |prior to|older|below |introduced|since | was |\
      were |not |n't |unlike|legacy|migrat|upgrad|compatib| if |example|e.g.",
 );
 
 /// Sentences with these words say what is needed.
-const NEED: [&str; 12] = phrases(
+const NEED: [&str; 12] = split_phrases(
     "require|need|must have|minimum|at least|prerequisite|target|runs on|built with|written in|uses |\
      install",
 );
 
 /// Sentences with these words tell what a version can do, and not that it is needed.
-const FEATURE: [&str; 16] = phrases(
+const FEATURE: [&str; 16] = split_phrases(
     "syntax|feature|union|type hint|annotation|browser|modern|available|support|built-in|idiom|\
      style|backport|polyfill|f-string|walrus",
 );
@@ -98,13 +98,13 @@ pub(crate) fn current_csharp(passage: &Passage) -> Option<(u32, (usize, usize))>
 /// Returns the problem with a version of C# that a text calls the newest one, in words.
 pub(crate) fn csharp_disagreement(manifests: &Manifests<'_>, version: u32) -> Option<String> {
     let (_, dotnet) = CSHARP.iter().find(|(csharp, _)| *csharp == version)?;
-    let text = manifests.text("global.json")?;
+    let text = manifests.read_text("global.json")?;
     let value: serde_json::Value = serde_json::from_str(&text).ok()?;
     let written = value.get("sdk")?.get("version")?.as_str()?.to_owned();
-    let major = *numbers(&written)?.first()?;
+    let major = *parse_version_numbers(&written)?.first()?;
     // A project may stay with an older language.
     let is_kept = ["Directory.Build.props", "Directory.Build.targets"].iter().any(|file| {
-        let text = manifests.text(file).unwrap_or_default();
+        let text = manifests.read_text(file).unwrap_or_default();
         text.contains(&format!("<LangVersion>{version}"))
     });
     (major > *dotnet && !is_kept).then(|| {
@@ -167,7 +167,7 @@ fn is_plausible(runtime: Runtime, numbers: &[u32]) -> bool {
 
 /// Words behind a version that make it the least one.
 const LATER: [&str; 9] =
-    phrases("+|or later|or newer|or higher|or above|or greater|and above|and up|minimum");
+    split_phrases("+|or later|or newer|or higher|or above|or greater|and above|and up|minimum");
 
 /// Reads the version that stands behind a name: ` 20`, `: v20.11`, ` >= 3.10`, ` (1.75+)`.
 fn version_behind(text: &str, at: usize) -> Option<(Vec<u32>, bool, usize, usize)> {
@@ -207,7 +207,10 @@ fn version_behind(text: &str, at: usize) -> Option<(Vec<u32>, bool, usize, usize
 }
 
 /// Returns the problem with a version, in words, if the project wants another one.
-pub(crate) fn disagreement(named: &NamedVersion, wanted: &WantedVersion) -> Option<String> {
+pub(crate) fn find_version_disagreement(
+    named: &NamedVersion,
+    wanted: &WantedVersion,
+) -> Option<String> {
     let shared = match named.runtime {
         Runtime::Node => 1,
         _ => 2.min(named.numbers.len()).min(wanted.numbers.len()),
@@ -229,17 +232,17 @@ type VersionReader = fn(&str) -> Option<WantedVersion>;
 /// that a project is pinned to may be newer than the oldest that it supports.
 const VERSION_FILES: [(Runtime, &str, VersionReader); 8] = [
     (Runtime::Node, "package.json", package_json),
-    (Runtime::Node, ".nvmrc", |text| pinned(text, "")),
-    (Runtime::Node, ".node-version", |text| pinned(text, "")),
-    (Runtime::Python, "pyproject.toml", pyproject),
-    (Runtime::Python, ".python-version", |text| pinned(text, "")),
+    (Runtime::Node, ".nvmrc", |text| parse_pinned_version(text, "")),
+    (Runtime::Node, ".node-version", |text| parse_pinned_version(text, "")),
+    (Runtime::Python, "pyproject.toml", parse_pyproject),
+    (Runtime::Python, ".python-version", |text| parse_pinned_version(text, "")),
     (Runtime::Rust, "Cargo.toml", cargo_manifest),
     (Runtime::Rust, "rust-toolchain.toml", rust_toolchain),
     (Runtime::Go, "go.mod", go_mod),
 ];
 
 /// Finds the version that the project asks for, in the nearest file above a directory.
-pub(crate) fn wanted(
+pub(crate) fn find_wanted_version(
     manifests: &Manifests<'_>,
     runtime: Runtime,
     directory: &str,
@@ -253,7 +256,7 @@ pub(crate) fn wanted(
                 here => format!("{here}/{name}"),
             };
             manifests.files.files.binary_search(&file).ok()?;
-            let wanted = read(&manifests.text(&file)?)?;
+            let wanted = read(&manifests.read_text(&file)?)?;
             Some(WantedVersion { file, ..wanted })
         });
         if found.is_some() || here.is_empty() {
@@ -263,7 +266,7 @@ pub(crate) fn wanted(
     }
 }
 
-fn numbers(text: &str) -> Option<Vec<u32>> {
+fn parse_version_numbers(text: &str) -> Option<Vec<u32>> {
     let text = text.trim().trim_start_matches('v');
     let end =
         text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
@@ -272,19 +275,19 @@ fn numbers(text: &str) -> Option<Vec<u32>> {
     parts.filter(|parts| !parts.is_empty())
 }
 
-fn pinned(text: &str, key: &'static str) -> Option<WantedVersion> {
+fn parse_pinned_version(text: &str, key: &'static str) -> Option<WantedVersion> {
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
-    let (numbers, written) = (numbers(line)?, line.to_owned());
+    let (numbers, written) = (parse_version_numbers(line)?, line.to_owned());
     Some(WantedVersion { numbers, is_least: false, written, file: String::new(), key })
 }
 
 /// Reads `>=18`, `^20.1 || >=22`: the least of all.
-fn range(text: &str, key: &'static str) -> Option<WantedVersion> {
+fn parse_version_range(text: &str, key: &'static str) -> Option<WantedVersion> {
     let mut least: Option<Vec<u32>> = None;
     for part in text.split("||") {
         let first = part.split(',').map(str::trim).find(|part| !part.starts_with(['<', '!']))?;
-        let version = numbers(first.trim_start_matches(['>', '=', '^', '~', ' ']))?;
+        let version = parse_version_numbers(first.trim_start_matches(['>', '=', '^', '~', ' ']))?;
         least = Some(least.map_or(version.clone(), |least| least.min(version)));
     }
     let written = text.trim().trim_start_matches([' ', '>', '=']).to_owned();
@@ -293,28 +296,34 @@ fn range(text: &str, key: &'static str) -> Option<WantedVersion> {
 
 fn package_json(text: &str) -> Option<WantedVersion> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
-    range(value.get("engines")?.get("node")?.as_str()?, "\"node\"")
+    parse_version_range(value.get("engines")?.get("node")?.as_str()?, "\"node\"")
 }
 
-fn pyproject(text: &str) -> Option<WantedVersion> {
-    let document = toml(text)?;
-    range(table(&document, &["project"])?.get("requires-python")?.as_str()?, "requires-python")
+fn parse_pyproject(text: &str) -> Option<WantedVersion> {
+    let document = parse_toml(text)?;
+    parse_version_range(
+        find_table(&document, &["project"])?.get("requires-python")?.as_str()?,
+        "requires-python",
+    )
 }
 
 fn cargo_manifest(text: &str) -> Option<WantedVersion> {
-    let document = toml(text)?;
-    let of = |keys: &[&str]| table(&document, keys)?.get("rust-version")?.as_str();
-    range(of(&["package"]).or_else(|| of(&["workspace", "package"]))?, "rust-version")
+    let document = parse_toml(text)?;
+    let of = |keys: &[&str]| find_table(&document, keys)?.get("rust-version")?.as_str();
+    parse_version_range(of(&["package"]).or_else(|| of(&["workspace", "package"]))?, "rust-version")
 }
 
 fn rust_toolchain(text: &str) -> Option<WantedVersion> {
-    let document = toml(text)?;
-    pinned(table(&document, &["toolchain"])?.get("channel")?.as_str()?, "channel")
+    let document = parse_toml(text)?;
+    parse_pinned_version(
+        find_table(&document, &["toolchain"])?.get("channel")?.as_str()?,
+        "channel",
+    )
 }
 
 fn go_mod(text: &str) -> Option<WantedVersion> {
     let line = text.lines().find_map(|line| line.strip_prefix("go "))?;
-    let (numbers, written) = (numbers(line)?, line.trim().to_owned());
+    let (numbers, written) = (parse_version_numbers(line)?, line.trim().to_owned());
     Some(WantedVersion { numbers, is_least: true, written, file: String::new(), key: "go " })
 }
 
@@ -325,7 +334,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<String> {
-        let versions = Prose::of(text).passages().flat_map(named_versions).collect::<Vec<_>>();
+        let versions = Prose::parse(text).passages().flat_map(named_versions).collect::<Vec<_>>();
         let shown = |version: &NamedVersion| {
             let plus = if version.is_least { "+" } else { "" };
             let numbers: Vec<String> = version.numbers.iter().map(u32::to_string).collect();
@@ -363,14 +372,14 @@ mod tests {
             is_least,
             place: (0, 0),
         };
-        let least = range(">=3.10,<4", "requires-python").unwrap();
-        assert!(disagreement(&version(&[3, 9], true), &least).is_some());
-        assert!(disagreement(&version(&[3, 10], true), &least).is_none());
-        assert!(disagreement(&version(&[3, 12], false), &least).is_none());
-        let pin = pinned("3.12\n", "").unwrap();
-        assert!(disagreement(&version(&[3, 11], false), &pin).is_some());
-        assert!(disagreement(&version(&[3, 11], true), &pin).is_none());
-        assert!(disagreement(&version(&[3, 13], true), &pin).is_some());
-        assert_eq!(range("^18 || >=20", "").unwrap().numbers, [18]);
+        let least = parse_version_range(">=3.10,<4", "requires-python").unwrap();
+        assert!(find_version_disagreement(&version(&[3, 9], true), &least).is_some());
+        assert!(find_version_disagreement(&version(&[3, 10], true), &least).is_none());
+        assert!(find_version_disagreement(&version(&[3, 12], false), &least).is_none());
+        let pin = parse_pinned_version("3.12\n", "").unwrap();
+        assert!(find_version_disagreement(&version(&[3, 11], false), &pin).is_some());
+        assert!(find_version_disagreement(&version(&[3, 11], true), &pin).is_none());
+        assert!(find_version_disagreement(&version(&[3, 13], true), &pin).is_some());
+        assert_eq!(parse_version_range("^18 || >=20", "").unwrap().numbers, [18]);
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use brief_syntax::{Diagnostic, Severity};
 
 /// Returns a line for each finding. Paths below `root` are relative to it.
-pub fn github(diagnostics: &[Diagnostic], root: &Path) -> String {
+pub fn render_github(diagnostics: &[Diagnostic], root: &Path) -> String {
     let mut text = String::new();
     for diagnostic in diagnostics {
         let severity = match diagnostic.severity {
@@ -16,8 +16,8 @@ pub fn github(diagnostics: &[Diagnostic], root: &Path) -> String {
         };
         let start = diagnostic.position();
         let end = diagnostic.source.position(diagnostic.span.end);
-        let path = property(&diagnostic.shown_path(root));
-        let code = property(diagnostic.code());
+        let path = escape_property(&diagnostic.shown_path(root));
+        let code = escape_property(diagnostic.code());
         let _ = write!(text, "::{severity} file={path},line={}", start.line);
         // Columns count on one line only.
         let _ = if end.line == start.line && end.column > start.column {
@@ -25,19 +25,19 @@ pub fn github(diagnostics: &[Diagnostic], root: &Path) -> String {
         } else {
             write!(text, ",endLine={}", end.line)
         };
-        let _ = writeln!(text, ",title={code}::{}", data(&diagnostic.message_in_full(root)));
+        let _ = writeln!(text, ",title={code}::{}", escape_data(&diagnostic.message_in_full(root)));
     }
     text
 }
 
 /// Escapes a message.
-fn data(text: &str) -> String {
+fn escape_data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes the value of a property.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+fn escape_property(text: &str) -> String {
+    escape_data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
         let rule = rules::client::UNUSED_PATTERN;
         let finding =
             Diagnostic::new(rule, &source, Span::new(4, 7), "50 %\n::error::x").with_help("h");
-        let text = github(&[finding], Path::new("/p"));
+        let text = render_github(&[finding], Path::new("/p"));
         assert_eq!(
             text,
             "::warning file=a%2Cb%3Ac%25.md,line=2,col=1,endColumn=4,title=client/unused-pattern::50 %25%0A::error::x%0Ah\n"

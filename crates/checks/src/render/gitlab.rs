@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use brief_syntax::{Diagnostic, Severity};
-use brief_system::hash::hexadecimal;
+use brief_system::hash::to_hexadecimal;
 
 /// Returns an entry for each finding. Paths below `root` are relative to it.
 ///
 /// A fingerprint says what is wrong and not where, so that GitLab recognizes a finding whose line has moved. Equal findings
 /// of one file are numbered.
-pub fn gitlab(diagnostics: &[Diagnostic], root: &Path) -> Value {
+pub fn render_gitlab(diagnostics: &[Diagnostic], root: &Path) -> Value {
     let mut seen: HashMap<(String, &str, String), usize> = HashMap::new();
     let entry = |diagnostic: &Diagnostic| {
         let path = diagnostic.shown_path(root).to_string();
@@ -27,7 +27,7 @@ pub fn gitlab(diagnostics: &[Diagnostic], root: &Path) -> Value {
             hasher.update(part);
             hasher.update([0]);
         }
-        let fingerprint = hexadecimal(hasher.finalize());
+        let fingerprint = to_hexadecimal(hasher.finalize());
         json!({
             "description": diagnostic.message_in_full(root),
             "check_name": diagnostic.code(),
@@ -63,7 +63,7 @@ mod tests {
         };
         let places = text.match_indices('x').map(|(at, _)| finding(at));
         let found: Vec<Diagnostic> = places.collect();
-        gitlab(&found, Path::new("/p")).as_array().expect("a list").clone()
+        render_gitlab(&found, Path::new("/p")).as_array().expect("a list").clone()
     }
 
     /// The keys that GitLab requires, in its documentation of Code Quality reports.

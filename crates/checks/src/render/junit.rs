@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use brief_syntax::text::visible;
+use brief_syntax::text::visible_text;
 use brief_syntax::{Diagnostic, Severity};
 
 /// Returns a test suite for each file with findings, each a failed test; without findings, one test that passed. Notes are
 /// left out, because a test has failed or it has not.
-pub fn junit(diagnostics: &[Diagnostic], root: &Path) -> String {
+pub fn render_junit(diagnostics: &[Diagnostic], root: &Path) -> String {
     let mut files: BTreeMap<String, Vec<&Diagnostic>> = BTreeMap::new();
     let mut count = 0;
     for diagnostic in diagnostics.iter().filter(|one| one.severity != Severity::Note) {
@@ -29,7 +29,7 @@ pub fn junit(diagnostics: &[Diagnostic], root: &Path) -> String {
         );
     }
     for (path, found) in files {
-        let (path, tests) = (escape(&path), found.len());
+        let (path, tests) = (escape_xml(&path), found.len());
         let _ = writeln!(
             text,
             "  <testsuite name=\"{path}\" tests=\"{tests}\" failures=\"{tests}\" errors=\"0\">"
@@ -37,8 +37,8 @@ pub fn junit(diagnostics: &[Diagnostic], root: &Path) -> String {
         for diagnostic in found {
             let place = diagnostic.position();
             let (line, column, severity) = (place.line, place.column, diagnostic.severity);
-            let message = escape(&diagnostic.message);
-            let full = escape(&diagnostic.message_in_full(root));
+            let message = escape_xml(&diagnostic.message);
+            let full = escape_xml(&diagnostic.message_in_full(root));
             let code = diagnostic.code();
             let _ = writeln!(
                 text,
@@ -54,9 +54,9 @@ pub fn junit(diagnostics: &[Diagnostic], root: &Path) -> String {
 }
 
 /// Escapes text for an element or an attribute. XML has no way to write most control characters, so they are shown.
-fn escape(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in visible(text).chars() {
+    for character in visible_text(text).chars() {
         match character {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
@@ -87,7 +87,7 @@ mod tests {
         let finding =
             Diagnostic::new(rules::client::UNUSED_PATTERN, &source, Span::new(4, 7), message);
         assert_eq!(
-            junit(&[finding], Path::new("/p")),
+            render_junit(&[finding], Path::new("/p")),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
              <testsuites name=\"brief\" tests=\"1\" failures=\"1\" errors=\"0\">\n  \
              <testsuite name=\"a&quot;&lt;b&gt;&amp;.md\" tests=\"1\" failures=\"1\" errors=\"0\">\n    \
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn no_finding_is_a_test_that_passed() {
-        let text = junit(&[], Path::new("/p"));
+        let text = render_junit(&[], Path::new("/p"));
         assert!(
             text.contains("tests=\"1\" failures=\"0\"") && !text.contains("<failure"),
             "{text}"

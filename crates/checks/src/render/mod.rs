@@ -5,7 +5,7 @@ mod gitlab;
 mod junit;
 mod sarif;
 
-pub use github::github;
-pub use gitlab::gitlab;
-pub use junit::junit;
-pub use sarif::sarif;
+pub use github::render_github;
+pub use gitlab::render_gitlab;
+pub use junit::render_junit;
+pub use sarif::render_sarif;

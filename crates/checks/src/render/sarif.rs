@@ -12,22 +12,25 @@ use brief_syntax::text::percent_encoded;
 
 /// Returns a SARIF log with one run. Paths below `root` are relative to it, as scanning services
 /// expect; others are absolute.
-pub fn sarif(diagnostics: &[Diagnostic], root: &Path, version: &str) -> Value {
+pub fn render_sarif(diagnostics: &[Diagnostic], root: &Path, version: &str) -> Value {
     let codes: BTreeSet<&str> = diagnostics.iter().map(Diagnostic::code).collect();
-    let rules: Vec<Value> =
-        codes.into_iter().filter_map(RulePage::find).map(|page| rule(&page)).collect();
+    let rules: Vec<Value> = codes
+        .into_iter()
+        .filter_map(RulePage::find_by_code)
+        .map(|page| render_rule(&page))
+        .collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
             "tool": {"driver": {"name": "brief", "version": version, "rules": rules}},
             "columnKind": "unicodeCodePoints",
-            "results": diagnostics.iter().map(|diagnostic| result(diagnostic, root)).collect::<Vec<_>>(),
+            "results": diagnostics.iter().map(|diagnostic| render_result(diagnostic, root)).collect::<Vec<_>>(),
         }],
     })
 }
 
-fn rule(page: &RulePage) -> Value {
+fn render_rule(page: &RulePage) -> Value {
     json!({
         "id": page.code,
         "shortDescription": {"text": page.summary()},
@@ -35,12 +38,12 @@ fn rule(page: &RulePage) -> Value {
     })
 }
 
-fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
+fn render_result(diagnostic: &Diagnostic, root: &Path) -> Value {
     let text = diagnostic.message_in_full(root);
     let location = json!({
         "physicalLocation": {
-            "artifactLocation": {"uri": uri(diagnostic.path(), root)},
-            "region": region(&diagnostic.source, diagnostic.span),
+            "artifactLocation": {"uri": render_uri(diagnostic.path(), root)},
+            "region": render_region(&diagnostic.source, diagnostic.span),
         },
     });
     let mut result = json!({
@@ -53,8 +56,8 @@ fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
         let related = diagnostic.also.iter().map(|place| {
             json!({
                 "physicalLocation": {
-                    "artifactLocation": {"uri": uri(place.source.path(), root)},
-                    "region": region(&place.source, place.span),
+                    "artifactLocation": {"uri": render_uri(place.source.path(), root)},
+                    "region": render_region(&place.source, place.span),
                 },
                 "message": {"text": place.message},
             })
@@ -68,7 +71,7 @@ fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
             .iter()
             .map(|edit| {
                 json!({
-                    "deletedRegion": region(&diagnostic.source, edit.span),
+                    "deletedRegion": render_region(&diagnostic.source, edit.span),
                     "insertedContent": {"text": edit.replacement},
                 })
             })
@@ -76,7 +79,7 @@ fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
         result["fixes"] = json!([{
             "description": {"text": fix.title},
             "artifactChanges": [{
-                "artifactLocation": {"uri": uri(diagnostic.path(), root)},
+                "artifactLocation": {"uri": render_uri(diagnostic.path(), root)},
                 "replacements": replacements,
             }],
         }]);
@@ -84,7 +87,7 @@ fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
     result
 }
 
-fn region(source: &Source, span: Span) -> Value {
+fn render_region(source: &Source, span: Span) -> Value {
     let start = source.position(span.start);
     let end = source.position(span.end);
     json!({
@@ -96,7 +99,7 @@ fn region(source: &Source, span: Span) -> Value {
 }
 
 /// Returns a URI reference: percent-encoded by RFC 3986, with `/` between names.
-fn uri(path: &Path, root: &Path) -> String {
+fn render_uri(path: &Path, root: &Path) -> String {
     let (relative, prefix) = match path.strip_prefix(root) {
         Ok(relative) => (relative, ""),
         Err(_) => (path, "file://"),
@@ -120,7 +123,7 @@ mod tests {
             Diagnostic::new(rules::agents_yaml::INVALID_ON, &source, span, "unknown action")
                 .with_help("did you mean `edit`?")
                 .with_fix(Fix::safe("write `edit`", vec![Edit::replace(span, "edit")]));
-        let log = sarif(&[diagnostic], Path::new("/p"), "1.2.3");
+        let log = render_sarif(&[diagnostic], Path::new("/p"), "1.2.3");
         let run = &log["runs"][0];
         let rule = &run["tool"]["driver"]["rules"][0];
         assert_eq!(rule["id"], "agents-yaml/invalid-on");

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use brief_dialects::{ProjectFiles, native};
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use brief_syntax::{Diagnostic, Root, Source, Span, limits, rules};
 use brief_system::System;
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 
 use crate::references::has_extension;
 use brief_engine::Catalog;
@@ -37,7 +37,7 @@ struct SkillCopy {
 }
 
 /// Reports the copies of each skill that differ from the first one.
-pub(super) fn check(catalog: &Catalog, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
+pub(super) fn check_copies(catalog: &Catalog, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
     let Some(files) = catalog.files() else { return Vec::new() };
     if KEEPERS
         .iter()
@@ -46,15 +46,17 @@ pub(super) fn check(catalog: &Catalog, system: &dyn System, root: &Root) -> Vec<
         return Vec::new();
     }
     let mut found = Vec::new();
-    for copies in skills(catalog, system, root).into_values() {
+    for copies in collect_skill_copies(catalog, system, root).into_values() {
         let Some((first, others)) = copies.split_first() else { continue };
-        found.extend(others.iter().filter_map(|other| compare(system, root, files, first, other)));
+        found.extend(
+            others.iter().filter_map(|other| compare_copies(system, root, files, first, other)),
+        );
     }
     found
 }
 
 /// Returns the skills in clients' directories, by the directory that the clients' one is in and by their names.
-fn skills(
+fn collect_skill_copies(
     catalog: &Catalog,
     system: &dyn System,
     root: &Root,
@@ -73,7 +75,7 @@ fn skills(
         let real = system.resolve(path).map_or_else(|_| path.to_owned(), |real| real.path);
         let directory = real.parent().and_then(|above| above.strip_prefix(root.path()).ok());
         let name = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-        let (Some(directory), Some(name)) = (directory.map(slashed), name) else { return };
+        let (Some(directory), Some(name)) = (directory.map(to_slashed), name) else { return };
         if seen.insert(real) {
             let base: PathBuf = below.iter().take(at).collect();
             let copy = SkillCopy { source: Arc::clone(text.source), directory };
@@ -83,14 +85,14 @@ fn skills(
     found
 }
 
-fn compare(
+fn compare_copies(
     system: &dyn System,
     root: &Root,
     files: &ProjectFiles,
     first: &SkillCopy,
     other: &SkillCopy,
 ) -> Option<Diagnostic> {
-    let (left, right) = (body(&first.source), body(&other.source));
+    let (left, right) = (body_text(&first.source), body_text(&other.source));
     if !is_like(left, right) {
         return None;
     }
@@ -126,12 +128,12 @@ fn compare(
     let message = format!(
         "the skill in `{}` and its copy here differ in {}: {}{more}",
         first.directory,
-        counted(differing.len(), "file"),
+        format_count(differing.len(), "file"),
         named.join(", "),
     );
     let help = "keep one of them, and let the other be a link to it";
     let rule = rules::guidance::COPIES_DIFFER;
-    Some(Diagnostic::new(rule, &other.source, Span::at(0), message).with_help(help))
+    Some(Diagnostic::new(rule, &other.source, Span::empty_at(0), message).with_help(help))
 }
 
 /// Returns whether a file of a skill is for one client, such as `agents/openai.yaml` for Codex: a copy for another has none.
@@ -143,16 +145,16 @@ fn is_of_one_client(path: &str) -> bool {
 /// The entry file of a skill.
 const ENTRY: &str = "SKILL.md";
 
-fn body(source: &Arc<Source>) -> &str {
-    source.text().get(FrontMatter::read(source).body_start..).unwrap_or_default()
+fn body_text(source: &Arc<Source>) -> &str {
+    source.text().get(FrontMatter::from_source(source).body_start..).unwrap_or_default()
 }
 
 /// Returns whether two texts share most of their lines: skills of one name may have nothing else in common.
 fn is_like(left: &str, right: &str) -> bool {
-    fn lines(text: &str) -> BTreeSet<&str> {
+    fn significant_lines(text: &str) -> BTreeSet<&str> {
         text.lines().map(str::trim).filter(|line| line.len() > 3).collect()
     }
-    let (left, right) = (lines(left), lines(right));
+    let (left, right) = (significant_lines(left), significant_lines(right));
     let shared = left.intersection(&right).count();
     shared > 0 && shared * 100 >= left.len().max(right.len()) * ALIKE
 }

@@ -10,9 +10,9 @@ use brief_syntax::{Diagnostic, Root, Span, rules};
 use brief_engine::Catalog;
 
 /// Reports skills whose descriptions tell an agent nothing, or the same as another's.
-pub(super) fn check(catalog: &Catalog, root: &Root) -> Vec<Diagnostic> {
+pub(super) fn check_descriptions(catalog: &Catalog, root: &Root) -> Vec<Diagnostic> {
     let moment = Moment { root: root.clone(), ..Moment::default() };
-    let listed = catalog.candidates(&moment);
+    let listed = catalog.collect_candidates(&moment);
     let mut found = Vec::new();
     let mut known: BTreeMap<String, &Path> = BTreeMap::new();
     let sources = catalog.skill_sources();
@@ -26,7 +26,7 @@ pub(super) fn check(catalog: &Catalog, root: &Root) -> Vec<Diagnostic> {
         // Without a `description`, a reader takes words of the body; that it is missing is another rule's finding.
         let Some(at) = find_description(source.text()) else { continue };
         let name = item.name.to_string();
-        let problem = match vagueness(&name, item.description) {
+        let problem = match find_vagueness(&name, item.description) {
             Some(problem) => problem.to_owned(),
             None => {
                 let words = item.description.to_lowercase();
@@ -69,7 +69,7 @@ fn is_another(one: &Path, other: &Path) -> bool {
 }
 
 /// Returns the reason why a description cannot trigger a skill.
-pub(super) fn vagueness(name: &str, description: &str) -> Option<&'static str> {
+pub(super) fn find_vagueness(name: &str, description: &str) -> Option<&'static str> {
     let lower = description.trim().to_lowercase();
     let letters =
         |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>();

@@ -5,7 +5,7 @@
 
 use brief_syntax::markdown::Passage;
 
-use crate::words::{phrases, words};
+use crate::words::{split_phrases, split_words};
 
 /// The subject of a demand.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,7 +93,7 @@ fn is_spaces(value: &str) -> bool {
 }
 
 /// Words of sentences that demand nothing for sure.
-const HEDGES: [&str; 40] = words(
+const HEDGES: [&str; 40] = split_words(
     "if when whenever unless except where may can could might either depending sometimes legacy \
      optional optionally until otherwise consider usually typically generally mostly only \
      example e.g instance such unnecessarily excessively blindly directly without rather \
@@ -114,12 +114,12 @@ const MANAGERS: [(&str, &str); 10] = [
     ("pdm", "python"),
 ];
 
-fn manager(word: &str) -> Option<(&'static str, &'static str)> {
+fn find_package_manager(word: &str) -> Option<(&'static str, &'static str)> {
     MANAGERS.iter().copied().find(|(name, _)| *name == word)
 }
 
 /// The commands of a package manager that do not work on the project's own packages.
-const MACHINE_COMMANDS: [&str; 24] = words(
+const MACHINE_COMMANDS: [&str; 24] = split_words(
     "create init exec dlx x view info login logout publish pack config cache link global whoami search \
      version self tool python venv --version -v",
 );
@@ -128,12 +128,12 @@ const MACHINE_COMMANDS: [&str; 24] = words(
 /// machine up, such as `npm i -g corepack` or `pip install uv`, does not.
 pub(crate) fn read_command_demand(line: &str) -> Option<Demand> {
     let mut words = line.split_whitespace();
-    let (name, language) = manager(words.next()?)?;
+    let (name, language) = find_package_manager(words.next()?)?;
     let arguments: Vec<&str> =
         words.take_while(|word| !["&&", "||", ";", "|"].contains(word)).collect();
     let is_of_machine = |word: &&str| {
         ["-g", "--global", "--user", "--location=global", "corepack"].contains(word)
-            || manager(
+            || find_package_manager(
                 word.trim_matches(['\'', '"']).split(['@', '=', '>', '<']).next().unwrap_or(word),
             )
             .is_some()
@@ -147,7 +147,7 @@ pub(crate) fn read_command_demand(line: &str) -> Option<Demand> {
 }
 
 /// Reads the demands of a sentence, with the offset at which it begins.
-pub(crate) fn demands(passage: &Passage, sentence: &str) -> Vec<Demand> {
+pub(crate) fn parse_demands(passage: &Passage, sentence: &str) -> Vec<Demand> {
     let plain = sentence.trim().trim_end_matches(['.', '!', ';', ':']).trim();
     let is_question = sentence.trim_end().ends_with('?');
     if plain.len() > 160
@@ -159,24 +159,25 @@ pub(crate) fn demands(passage: &Passage, sentence: &str) -> Vec<Demand> {
         return Vec::new();
     }
     let lower = plain.to_lowercase();
-    let (label, lower) = labeled(&lower);
+    let (label, lower) = split_label(&lower);
     let words = words_of(lower);
     if words.is_empty() || words.iter().any(|word| HEDGES.contains(word)) {
         return Vec::new();
     }
-    let (is_ban, rest) = stance(&words);
-    let mut found: Vec<Demand> = style(lower, label, &words, rest, is_ban).into_iter().collect();
-    found.extend(naming(label, &words));
+    let (is_ban, rest) = parse_stance(&words);
+    let mut found: Vec<Demand> =
+        parse_style(lower, label, &words, rest, is_ban).into_iter().collect();
+    found.extend(parse_naming(label, &words));
     found.extend(test_command(label, lower));
     found.extend(package_manager(label, rest, &words, is_ban));
     if found.is_empty() && label.is_none() {
-        found.extend(practice(lower, rest, is_ban));
+        found.extend(parse_practice(lower, rest, is_ban));
     }
     found
 }
 
 /// Splits `**Label**: text` into both; the label has three words at most.
-fn labeled(text: &str) -> (Option<&str>, &str) {
+fn split_label(text: &str) -> (Option<&str>, &str) {
     match text.split_once(": ") {
         Some((label, rest)) if label.split_whitespace().count() <= 3 && !label.contains('`') => {
             (Some(label.trim()), rest.trim())
@@ -194,7 +195,7 @@ fn words_of(text: &str) -> Vec<&str> {
 }
 
 /// Returns whether the words ban something, and the words behind that.
-fn stance<'w, 'l>(words: &'w [&'l str]) -> (bool, &'w [&'l str]) {
+fn parse_stance<'w, 'l>(words: &'w [&'l str]) -> (bool, &'w [&'l str]) {
     const BANS: [&[&str]; 11] = [
         &["never"],
         &["do", "not"],
@@ -232,7 +233,7 @@ fn package_manager(
     is_ban: bool,
 ) -> Vec<Demand> {
     let demand = |word: &str, is_ban: bool| {
-        let (name, language) = manager(word)?;
+        let (name, language) = find_package_manager(word)?;
         Some(Demand::new(Topic::PackageManager(language), name, is_ban))
     };
     if label.is_some_and(|label| label.ends_with("package manager")) {
@@ -279,9 +280,9 @@ fn package_manager(
             if !is_ban =>
         {
             let is_soft = rest[0] == "over";
-            let others = others
-                .iter()
-                .take_while(|word| manager(word).is_some() || ["or", "and"].contains(*word));
+            let others = others.iter().take_while(|word| {
+                find_package_manager(word).is_some() || ["or", "and"].contains(*word)
+            });
             found.extend(others.filter(|_| !is_soft).filter_map(|word| demand(word, true)));
             found
         }
@@ -291,7 +292,7 @@ fn package_manager(
         }
         rest if ends(rest) => found,
         // `never use npm, yarn`.
-        [other, ..] if is_ban && manager(other).is_some() => {
+        [other, ..] if is_ban && find_package_manager(other).is_some() => {
             let others = rest.iter().filter(|word| !["or", "and"].contains(*word));
             found.extend(others.map_while(|word| demand(word, true)));
             found
@@ -300,7 +301,7 @@ fn package_manager(
     }
 }
 
-fn number(word: &str) -> Option<u32> {
+fn parse_number(word: &str) -> Option<u32> {
     match word {
         "two" => Some(2),
         "four" => Some(4),
@@ -310,7 +311,7 @@ fn number(word: &str) -> Option<u32> {
 }
 
 /// Reads indentation, quotes, semicolons and line length.
-fn style(
+fn parse_style(
     lower: &str,
     label: Option<&str>,
     words: &[&str],
@@ -334,16 +335,18 @@ fn style(
             of(Topic::Indentation, "spaces")
         }
         ["use", width, "spaces" | "space", ..] if is_indent || has_tab || rest.len() == 3 => {
-            number(width).and_then(spaces)
+            parse_number(width).and_then(spaces)
         }
         [width, "spaces" | "space", ..] if is_indent && rest.len() <= 5 => {
-            number(width).and_then(spaces)
+            parse_number(width).and_then(spaces)
         }
-        ["indent", "with" | "using" | "by", width, "spaces", ..] => number(width).and_then(spaces),
+        ["indent", "with" | "using" | "by", width, "spaces", ..] => {
+            parse_number(width).and_then(spaces)
+        }
         ["use", joined, "indentation" | "indents" | "indent"]
         | [joined, "indentation" | "indents"] => {
             let width = joined.strip_suffix("-space").or_else(|| joined.strip_suffix("-spaces"));
-            width.and_then(number).and_then(spaces)
+            width.and_then(parse_number).and_then(spaces)
         }
         ["use" | "prefer", kind @ ("single" | "double"), "quotes"]
         | [
@@ -396,16 +399,18 @@ const CASES: [(&str, &str); 10] = [
     ("uppercamelcase", "PascalCase"),
 ];
 
-fn case(word: &str) -> Option<&'static str> {
+fn find_case(word: &str) -> Option<&'static str> {
     CASES.iter().find(|(name, _)| *name == word).map(|(_, case)| *case)
 }
 
 /// Reads "use `snake_case` for functions and variables", "functions: `camelCase`", "classes use `PascalCase`".
-fn naming(label: Option<&str>, words: &[&str]) -> Vec<Demand> {
-    let mut cases = words.iter().enumerate().filter_map(|(at, word)| Some((at, case(word)?)));
+fn parse_naming(label: Option<&str>, words: &[&str]) -> Vec<Demand> {
+    let mut cases = words.iter().enumerate().filter_map(|(at, word)| Some((at, find_case(word)?)));
     let (Some((at, case)), None) = (cases.next(), cases.next()) else { return Vec::new() };
     let objects: &[&str] = match (label, at, words) {
-        (Some(label), 0, [_]) => return named(&label.split(' ').collect::<Vec<_>>(), case),
+        (Some(label), 0, [_]) => {
+            return naming_demands(&label.split(' ').collect::<Vec<_>>(), case);
+        }
         (None, _, ["use" | "prefer", _, "for", objects @ ..]) if at == 1 => objects,
         (None, 0, [_, "for", objects @ ..]) => objects,
         (None, _, [objects @ .., "use" | "are" | "in", _]) if at + 1 == words.len() => objects,
@@ -415,11 +420,11 @@ fn naming(label: Option<&str>, words: &[&str]) -> Vec<Demand> {
         (None, _, ["name", objects @ .., "in", _]) if at + 1 == words.len() => objects,
         _ => return Vec::new(),
     };
-    named(objects, case)
+    naming_demands(objects, case)
 }
 
 /// Returns a demand for each of the things: "functions and variables" are two.
-fn named(objects: &[&str], case: &str) -> Vec<Demand> {
+fn naming_demands(objects: &[&str], case: &str) -> Vec<Demand> {
     if objects.len() > 6 {
         return Vec::new();
     }
@@ -427,7 +432,7 @@ fn named(objects: &[&str], case: &str) -> Vec<Demand> {
     let parts = objects.split(|word| ["and", "or", "&"].contains(word));
     let phrase = |part: &[&str]| {
         let words: Vec<String> =
-            part.iter().filter(is_article).map(|word| singular(word)).collect();
+            part.iter().filter(is_article).map(|word| singular_form(word)).collect();
         words.join(" ")
     };
     let phrases: Vec<String> = parts.map(phrase).filter(|phrase| !phrase.is_empty()).collect();
@@ -438,7 +443,7 @@ fn named(objects: &[&str], case: &str) -> Vec<Demand> {
     phrases.into_iter().map(|phrase| Demand::new(Topic::Naming(phrase), case, false)).collect()
 }
 
-fn singular(word: &str) -> String {
+fn singular_form(word: &str) -> String {
     match word {
         "classes" => "class".to_owned(),
         "directories" => "directory".to_owned(),
@@ -449,7 +454,7 @@ fn singular(word: &str) -> String {
 }
 
 /// Words before a command that runs tests.
-const RUN_TESTS: [&str; 11] = phrases(
+const RUN_TESTS: [&str; 11] = split_phrases(
     "run tests with|run the tests with|run all tests with|run tests using|\
      run the tests using|run tests via|run tests by running|execute tests with|\
      run the test suite with|run tests|use",
@@ -499,14 +504,14 @@ fn test_runner(command: &str) -> Option<(&'static str, String)> {
 }
 
 /// Words that begin a demand.
-const VERBS: [&str; 34] = words(
+const VERBS: [&str; 34] = split_words(
     "use add write create run include commit push import export keep put place name document \
      mock wrap throw catch log return prefer define declare edit modify update delete remove \
      generate skip test validate format",
 );
 
 /// Reads "always add type hints", "never use `any`".
-fn practice(lower: &str, rest: &[&str], is_ban: bool) -> Vec<Demand> {
+fn parse_practice(lower: &str, rest: &[&str], is_ban: bool) -> Vec<Demand> {
     let [verb, objects @ ..] = rest else { return Vec::new() };
     let gerund = verb.strip_suffix("ing").filter(|_| is_ban);
     let verb = VERBS.iter().copied().find(|known| match gerund {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use brief_dialects::native::is_elsewhere;
 use brief_dialects::{Candidate, FileSet, Moment, ProjectFiles, Reason, State};
 use brief_profiles::{KnownClients, OwnClients};
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use brief_syntax::{Root, Target, TargetKind};
 use brief_system::System;
 
@@ -63,7 +63,7 @@ pub(super) struct Meetings<'c> {
 }
 
 impl<'c> Meetings<'c> {
-    pub(super) fn of(
+    pub(super) fn from_catalog(
         catalog: &'c Catalog,
         system: &dyn System,
         root: &'c Root,
@@ -72,13 +72,13 @@ impl<'c> Meetings<'c> {
         let mut reach: HashMap<PathBuf, BTreeMap<usize, (TextNumber, FileSet)>> = HashMap::new();
         let mut next = 0;
         let moment = Moment { root: root.clone(), ..Moment::default() };
-        catalog.reach(&moment, &mut |reached| {
+        catalog.collect_reach(&moment, &mut |reached| {
             if let Candidate::Item(item) = &reached.candidate
                 && item.state == State::Active
             {
                 let own = reach.entry(item.path.to_owned()).or_default();
                 match own.entry(item.line) {
-                    Entry::Occupied(mut known) => known.get_mut().1.add(&reached.files),
+                    Entry::Occupied(mut known) => known.get_mut().1.union_with(&reached.files),
                     Entry::Vacant(place) => {
                         place.insert((next, reached.files));
                         next += 1;
@@ -86,7 +86,7 @@ impl<'c> Meetings<'c> {
                 }
             }
         });
-        let known = OwnClients::below(system, root.path()).known();
+        let known = OwnClients::read_project(system, root.path()).known_clients();
         Some(Meetings { catalog, root, files, known, reach, views: RefCell::default() })
     }
 
@@ -101,7 +101,7 @@ impl<'c> Meetings<'c> {
     }
 
     /// Returns the number of the text that stands at a line.
-    fn number(&self, path: &Path, line: usize) -> Option<TextNumber> {
+    fn find_text_number(&self, path: &Path, line: usize) -> Option<TextNumber> {
         self.reach.get(path)?.get(&line).map(|(number, _)| *number)
     }
 
@@ -122,15 +122,15 @@ impl<'c> Meetings<'c> {
         }
         let mut common = left.clone();
         let mut outside = left.clone();
-        outside.subtract(right);
-        common.subtract(&outside);
+        outside.difference_with(right);
+        common.difference_with(&outside);
         // A file that someone works on shows it best.
         let is_plain = |file: &usize| {
             let path = &self.files.files[*file];
             !path.starts_with('.') && !path.contains("/.") && !has_extension(path, &["md"])
         };
         let file = common.iter().find(is_plain).or_else(|| common.first())?;
-        let views = self.views(file);
+        let views = self.client_views(file);
         let seen: Vec<&ClientView> = views
             .iter()
             .filter(|view| view.seen.contains(&first) && view.seen.contains(&second))
@@ -146,14 +146,14 @@ impl<'c> Meetings<'c> {
         let shown = match clients.as_slice() {
             [] => format!("the hook brings both together for `{example}`"),
             [client] => format!("{client} gets both for `{example}`"),
-            clients => format!("{} get both for `{example}`", enumerated(clients)),
+            clients => format!("{} get both for `{example}`", join_names(clients)),
         };
         let is_alike = common.count() * 2 >= left.count().max(right.count());
         Some(Meeting { is_loaded: !clients.is_empty(), is_alike, shown, clients })
     }
 
     /// Returns the texts of each client for a file.
-    fn views(&self, file: usize) -> Rc<Vec<ClientView>> {
+    fn client_views(&self, file: usize) -> Rc<Vec<ClientView>> {
         let mut known = self.views.borrow_mut();
         let views = known.entry(file).or_insert_with(|| {
             let target = Target::from_slashed(&self.files.files[file], TargetKind::File);
@@ -165,12 +165,14 @@ impl<'c> Meetings<'c> {
                     skip_left_out: true,
                     ..Moment::default()
                 };
-                let answer = self.catalog.candidates(&moment);
+                let answer = self.catalog.collect_candidates(&moment);
                 let mut view =
                     ClientView { client: client.name.to_string(), ..ClientView::default() };
                 let items = answer.items.iter().map(|applied| &applied.item);
                 for item in items.filter(|item| item.state == State::Active) {
-                    let Some(number) = self.number(item.path, item.line) else { continue };
+                    let Some(number) = self.find_text_number(item.path, item.line) else {
+                        continue;
+                    };
                     // Entries of our own formats come by the hook alone, and to every client.
                     if brief_dialects::is_for_everybody(item.dialect) {
                         view.loaded.insert(number);
@@ -179,7 +181,7 @@ impl<'c> Meetings<'c> {
                 }
                 for left_out in &answer.left_out {
                     if matches!(left_out.reason, Reason::LoadedByClient { .. })
-                        && let Some(number) = self.number(left_out.path, left_out.line)
+                        && let Some(number) = self.find_text_number(left_out.path, left_out.line)
                     {
                         view.loaded.insert(number);
                         view.seen.insert(number);
@@ -193,7 +195,7 @@ impl<'c> Meetings<'c> {
     }
 
     /// Returns the file and the client with the most instructions, and those of each text.
-    pub(super) fn heaviest(&self, texts: &[TextDemands]) -> Option<HeaviestBriefing> {
+    pub(super) fn find_heaviest(&self, texts: &[TextDemands]) -> Option<HeaviestBriefing> {
         let mut sums = vec![0_usize; self.files.files.len()];
         for text in texts {
             if let Some((_, files)) = self.files_of(text).filter(|_| text.instructions > 0) {
@@ -216,7 +218,7 @@ impl<'c> Meetings<'c> {
         if *most <= super::MOST_INSTRUCTIONS {
             return None;
         }
-        let views = self.views(file);
+        let views = self.client_views(file);
         let numbers: Vec<Option<TextNumber>> =
             texts.iter().map(|text| Some(self.files_of(text)?.0)).collect();
         let counts = |view: &ClientView| -> Vec<(usize, usize)> {
@@ -236,11 +238,11 @@ impl<'c> Meetings<'c> {
 }
 
 /// Returns a few names, and how many more there are.
-fn enumerated(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     match names {
         [one, other] => format!("{one} and {other}"),
         [one, other, rest @ ..] if !rest.is_empty() => {
-            format!("{one}, {other} and {}", counted(rest.len(), "more client"))
+            format!("{one}, {other} and {}", format_count(rest.len(), "more client"))
         }
         names => names.join(", "),
     }

@@ -20,12 +20,12 @@ use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, Root, Severity, Source, Span, rules};
 use brief_system::System;
 
-use self::grammar::{Demand, Topic, demands, read_command_demand};
+use self::grammar::{Demand, Topic, parse_demands, read_command_demand};
 use self::meetings::{HeaviestBriefing, Meeting, Meetings};
 use self::repeated::PassagePrint;
 use crate::audience::Audience;
 use crate::texts::ReadText;
-use crate::words::words;
+use crate::words::split_words;
 use brief_engine::Catalog;
 
 /// The number of instructions in one briefing from which on models leave some out.
@@ -82,7 +82,7 @@ pub(crate) struct ProjectDemands {
 
 impl ProjectDemands {
     /// Reads a text.
-    pub(crate) fn take(&mut self, read: &ReadText<'_>, audience: Audience) {
+    pub(crate) fn add_text(&mut self, read: &ReadText<'_>, audience: Audience) {
         let ReadText { text, real, prose } = read;
         if audience != Audience::Here {
             return;
@@ -93,16 +93,16 @@ impl ProjectDemands {
             line: text.entry.map(|(_, line)| line),
             demands: Vec::new(),
             instructions: 0,
-            prints: repeated::prints(text, prose),
+            prints: repeated::passage_prints(text, prose),
         };
         for section in &prose.sections {
             let is_example = is_bad_example(&section.headings);
             for passage in &section.passages {
-                said.passage(text, passage, section, is_example);
+                said.add_passage(text, passage, section, is_example);
             }
             for block in section.blocks.iter().filter(|block| is_shell(&block.info)) {
                 if !is_example {
-                    said.block(text, block.content, &section.headings);
+                    said.add_block(text, block.content, &section.headings);
                 }
             }
         }
@@ -110,22 +110,22 @@ impl ProjectDemands {
     }
 
     /// Compares the texts that meet.
-    pub(crate) fn check(
+    pub(crate) fn check_demands(
         &self,
         catalog: &Catalog,
         system: &dyn System,
         root: &Root,
     ) -> Vec<Diagnostic> {
-        let mut found = descriptions::check(catalog, root);
-        found.extend(copies::check(catalog, system, root));
-        let contradictions = self.contradictions();
-        let repetitions = repeated::pairs(&self.texts);
+        let mut found = descriptions::check_descriptions(catalog, root);
+        found.extend(copies::check_copies(catalog, system, root));
+        let contradictions = self.find_contradictions();
+        let repetitions = repeated::find_shared_passages(&self.texts);
         let instructions: usize = self.texts.iter().map(|text| text.instructions).sum();
         if contradictions.is_empty() && repetitions.is_empty() && instructions <= MOST_INSTRUCTIONS
         {
             return found;
         }
-        let Some(meetings) = Meetings::of(catalog, system, root) else { return found };
+        let Some(meetings) = Meetings::from_catalog(catalog, system, root) else { return found };
         let mut reported: BTreeSet<(usize, usize, &Topic)> = BTreeSet::new();
         for (left, right, topic, first, second) in contradictions {
             if found.len() >= MOST_REPORTED {
@@ -138,9 +138,9 @@ impl ProjectDemands {
             if (!is_ban && !meeting.is_alike) || !reported.insert((left, right, topic)) {
                 continue;
             }
-            found.push(contradiction(root, one, other, (first, second), &meeting));
+            found.push(contradiction_diagnostic(root, one, other, (first, second), &meeting));
         }
-        found.extend(repeated::check(&self.texts, &repetitions, &meetings, root));
+        found.extend(repeated::check_repetitions(&self.texts, &repetitions, &meetings, root));
         if instructions > MOST_INSTRUCTIONS {
             found.extend(self.too_many(&meetings));
         }
@@ -148,7 +148,7 @@ impl ProjectDemands {
     }
 
     /// Returns the pairs of demands that contradict each other.
-    fn contradictions(&self) -> Vec<(usize, usize, &Topic, &StatedDemand, &StatedDemand)> {
+    fn find_contradictions(&self) -> Vec<(usize, usize, &Topic, &StatedDemand, &StatedDemand)> {
         let mut by_topic: BTreeMap<&Topic, Vec<(usize, &StatedDemand)>> = BTreeMap::new();
         for (index, text) in self.texts.iter().enumerate() {
             for said in &text.demands {
@@ -171,7 +171,7 @@ impl ProjectDemands {
 
     /// Reports a briefing with more instructions than models follow.
     fn too_many(&self, meetings: &Meetings<'_>) -> Option<Diagnostic> {
-        let HeaviestBriefing { file, client, counts } = meetings.heaviest(&self.texts)?;
+        let HeaviestBriefing { file, client, counts } = meetings.find_heaviest(&self.texts)?;
         let sum: usize = counts.iter().map(|(_, count)| count).sum();
         if sum <= MOST_INSTRUCTIONS {
             return None;
@@ -181,10 +181,11 @@ impl ProjectDemands {
         let texts = counts.iter().filter(|(_, count)| *count > 0).count();
         let message = format!(
             "{client} gets {sum} instructions at once for `{file}`, from {}; {own} of them stand here",
-            brief_syntax::text::counted(texts, "text"),
+            brief_syntax::text::format_count(texts, "text"),
         );
         let help = "move what concerns some files only into texts with patterns, and what is rarely needed into a skill";
-        let span = Span::at(self.texts[*largest].demands.first().map_or(0, |said| said.span.start));
+        let span =
+            Span::empty_at(self.texts[*largest].demands.first().map_or(0, |said| said.span.start));
         Some(
             Diagnostic::new(rules::guidance::TOO_MANY_INSTRUCTIONS, source, span, message)
                 .with_help(help),
@@ -198,7 +199,7 @@ fn is_shell(info: &str) -> bool {
 }
 
 impl TextDemands {
-    fn passage(
+    fn add_passage(
         &mut self,
         text: &GuidanceText<'_>,
         passage: &Passage,
@@ -212,20 +213,20 @@ impl TextDemands {
             }
             let lead = sentence.len() - sentence.trim_start().len();
             let words = sentence.trim();
-            let inner = passage.span(start + lead, start + lead + words.len());
-            for demand in demands(passage, sentence) {
+            let inner = passage.source_span(start + lead, start + lead + words.len());
+            for demand in parse_demands(passage, sentence) {
                 self.demands.push(StatedDemand {
                     demand,
-                    span: text.place(inner.start, inner.end),
+                    span: text.source_span(inner.start, inner.end),
                     words: words.trim_end_matches(['.', ';', ':', '!']).to_owned(),
-                    qualifiers: qualifiers(&section.headings, words),
-                    section: narrowing(&section.headings),
+                    qualifiers: collect_qualifiers(&section.headings, words),
+                    section: narrowing_headings(&section.headings),
                 });
             }
         }
     }
 
-    fn block(&mut self, text: &GuidanceText<'_>, content: Span, headings: &[String]) {
+    fn add_block(&mut self, text: &GuidanceText<'_>, content: Span, headings: &[String]) {
         let code = text.body().get(content.range()).unwrap_or_default();
         let mut start = content.start;
         for line in code.split_inclusive('\n') {
@@ -246,10 +247,10 @@ impl TextDemands {
             let at = begin + line.find(words).unwrap_or(0);
             self.demands.push(StatedDemand {
                 demand,
-                span: text.place(at, at + words.len()),
+                span: text.source_span(at, at + words.len()),
                 words: words.to_owned(),
-                qualifiers: qualifiers(headings, ""),
-                section: narrowing(headings),
+                qualifiers: collect_qualifiers(headings, ""),
+                section: narrowing_headings(headings),
             });
         }
     }
@@ -257,8 +258,9 @@ impl TextDemands {
 
 /// Returns whether headings announce what should not be done, or one case of many.
 fn is_bad_example(headings: &[String]) -> bool {
-    const WORDS: [&str; 11] =
-        words("example bad wrong don't anti-pattern avoid never not legacy migration template");
+    const WORDS: [&str; 11] = split_words(
+        "example bad wrong don't anti-pattern avoid never not legacy migration template",
+    );
     headings.iter().any(|heading| {
         let lower = heading.to_lowercase();
         lower
@@ -271,7 +273,7 @@ fn is_bad_example(headings: &[String]) -> bool {
 }
 
 /// Headings that do not narrow what stands below them, word by word.
-const GENERAL: [&str; 64] = words(
+const GENERAL: [&str; 64] = split_words(
     "code coding style styles conventions convention setup commands command testing tests test \
      guidelines guideline rules rule development general important formatting format package \
      management manager build building standards standard workflow instructions project \
@@ -281,7 +283,7 @@ const GENERAL: [&str; 64] = words(
 );
 
 /// Returns the headings that narrow what stands below them.
-fn narrowing(headings: &[String]) -> Vec<String> {
+fn narrowing_headings(headings: &[String]) -> Vec<String> {
     let is_general = |heading: &&String| {
         let lower = heading.to_lowercase();
         lower.split_whitespace().all(|word| {
@@ -301,14 +303,14 @@ fn narrowing(headings: &[String]) -> Vec<String> {
 }
 
 /// Languages and parts of projects that a demand may be about.
-const PARTS: [&str; 52] = words(
+const PARTS: [&str; 52] = split_words(
     "python typescript javascript ts js tsx jsx rust go golang java kotlin swift ruby php c++ \
      c# css scss html sql yaml json markdown shell bash react vue svelte angular frontend \
      front-end backend back-end server client docs documentation api database e2e integration \
      unit cli mobile ios android web graphql terraform docker ci",
 );
 
-fn qualifiers(headings: &[String], words: &str) -> BTreeSet<String> {
+fn collect_qualifiers(headings: &[String], words: &str) -> BTreeSet<String> {
     // A command names programs, and not what it is about; a path does.
     let spoken: Vec<&str> = words
         .split('`')
@@ -331,7 +333,7 @@ fn qualifiers(headings: &[String], words: &str) -> BTreeSet<String> {
 }
 
 /// Words that begin an instruction.
-const IMPERATIVES: [&str; 58] = words(
+const IMPERATIVES: [&str; 58] = split_words(
     "use add write create run include avoid never always do don't ensure keep make follow \
      prefer check test update read see import export define place put name document handle \
      return commit verify review remove delete move set call wrap throw mock provide implement \
@@ -356,14 +358,14 @@ fn is_instruction(sentence: &str) -> bool {
             .any(|word| lower.contains(word))
 }
 
-fn contradiction(
+fn contradiction_diagnostic(
     root: &Root,
     one: &TextDemands,
     other: &TextDemands,
     (first, second): (&StatedDemand, &StatedDemand),
     meeting: &Meeting,
 ) -> Diagnostic {
-    let line = one.source.line(first.span.start);
+    let line = one.source.line_number(first.span.start);
     let place = if one.path() == other.path() {
         format!("line {line}")
     } else {
@@ -374,8 +376,8 @@ fn contradiction(
     let noun = first.demand.topic.noun();
     let message = format!(
         "`{}` contradicts `{}` in {place} ({noun}){who}",
-        plain(&second.words),
-        plain(&first.words)
+        strip_backticks(&second.words),
+        strip_backticks(&first.words)
     );
     let found =
         Diagnostic::new(rules::guidance::CONTRADICTION, &other.source, second.span, message)
@@ -384,7 +386,7 @@ fn contradiction(
 }
 
 /// Returns words that can stand between backticks.
-fn plain(words: &str) -> String {
+fn strip_backticks(words: &str) -> String {
     words.replace('`', "")
 }
 

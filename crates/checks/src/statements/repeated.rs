@@ -10,14 +10,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use brief_dialects::GuidanceText;
 use brief_syntax::markdown::Prose;
 use brief_syntax::render::path_below;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use brief_syntax::{Diagnostic, Root, Span, rules};
 
 use super::TextDemands;
 use super::meetings::Meetings;
-use crate::words::words;
+use crate::words::split_words;
 use brief_engine::estimate_tokens;
-use brief_engine::repetition::common;
+use brief_engine::repetition::count_common;
 
 /// The number of words from which on a passage counts.
 const FEWEST_WORDS: usize = 8;
@@ -51,14 +51,14 @@ pub(super) struct PassagePrint {
 
 impl PassagePrint {
     fn is_like(&self, other: &PassagePrint) -> bool {
-        let shared = common(&self.shingles, &other.shingles);
+        let shared = count_common(&self.shingles, &other.shingles);
         let all = self.shingles.len() + other.shingles.len() - shared;
         shared * 100 >= all * ALIKE
     }
 }
 
 /// Reads the passages of a text.
-pub(super) fn prints(text: &GuidanceText<'_>, prose: &Prose) -> Vec<PassagePrint> {
+pub(super) fn passage_prints(text: &GuidanceText<'_>, prose: &Prose) -> Vec<PassagePrint> {
     let print = |passage: &brief_syntax::markdown::Passage| {
         let lower = passage.text.to_lowercase();
         let words: Vec<&str> = lower
@@ -74,9 +74,9 @@ pub(super) fn prints(text: &GuidanceText<'_>, prose: &Prose) -> Vec<PassagePrint
             hasher.finish()
         };
         let shingles: BTreeSet<u64> = words.windows(SHINGLE).map(hash).collect();
-        let inner = passage.span(0, passage.text.len());
+        let inner = passage.source_span(0, passage.text.len());
         Some(PassagePrint {
-            span: text.place(inner.start, inner.end),
+            span: text.source_span(inner.start, inner.end),
             tokens: estimate_tokens(&passage.text),
             shingles: shingles.into_iter().collect(),
         })
@@ -96,7 +96,7 @@ pub(super) struct SharedPassages {
 }
 
 /// Finds the pairs of texts that share enough.
-pub(super) fn pairs(texts: &[TextDemands]) -> Vec<SharedPassages> {
+pub(super) fn find_shared_passages(texts: &[TextDemands]) -> Vec<SharedPassages> {
     let mut by_hash: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
     for (index, text) in texts.iter().enumerate() {
         for (place, print) in text.prints.iter().enumerate() {
@@ -138,13 +138,13 @@ pub(super) fn pairs(texts: &[TextDemands]) -> Vec<SharedPassages> {
 }
 
 /// The main texts of clients.
-const MAINS: [&str; 9] = words(
+const MAINS: [&str; 9] = split_words(
     "AGENTS.md CLAUDE.md GEMINI.md QWEN.md WARP.md copilot-instructions.md .cursorrules \
      .windsurfrules .clinerules",
 );
 
 /// Reports the shared passages of texts that one client loads.
-pub(super) fn check(
+pub(super) fn check_repetitions(
     texts: &[TextDemands],
     pairs: &[SharedPassages],
     meetings: &Meetings<'_>,
@@ -164,10 +164,10 @@ pub(super) fn check(
             continue;
         }
         let first = &right.prints[shared.passages[0]];
-        let line = left.source.line(left.prints[shared.first].span.start);
+        let line = left.source.line_number(left.prints[shared.first].span.start);
         let message = format!(
             "{} with ~{} tokens, from here on, stand in {}:{line}, too; {}",
-            counted(shared.passages.len(), "passage"),
+            format_count(shared.passages.len(), "passage"),
             shared.tokens,
             path_below(root.path(), left.path()),
             meeting.shown,

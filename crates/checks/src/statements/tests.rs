@@ -2,17 +2,17 @@
 
 use brief_syntax::markdown::Prose;
 
-use super::descriptions::vagueness;
-use super::grammar::{Topic, demands, read_command_demand};
-use super::narrowing;
+use super::descriptions::find_vagueness;
+use super::grammar::{Topic, parse_demands, read_command_demand};
+use super::narrowing_headings;
 
 /// Returns the demands of a text: topic, value, `!` for a ban.
 fn read(text: &str) -> Vec<String> {
-    let prose = Prose::of(text);
+    let prose = Prose::parse(text);
     let mut found = Vec::new();
     for passage in prose.passages() {
         for (_, sentence) in passage.sentences() {
-            for demand in demands(passage, sentence) {
+            for demand in parse_demands(passage, sentence) {
                 let ban = if demand.is_ban { "!" } else { "" };
                 let topic = match &demand.topic {
                     Topic::Naming(object) => format!("name {object}"),
@@ -95,9 +95,9 @@ fn hedged_sentences_demand_nothing() {
 #[test]
 fn demands_contradict() {
     let one = |text: &str| {
-        let prose = Prose::of(text);
+        let prose = Prose::parse(text);
         let passage = &prose.sections[0].passages[0];
-        demands(passage, &passage.text).remove(0)
+        parse_demands(passage, &passage.text).remove(0)
     };
     for (left, right, expected) in [
         ("Use pnpm.", "Use npm.", true),
@@ -147,8 +147,11 @@ fn commands_that_set_a_machine_up_demand_nothing() {
 #[test]
 fn only_some_headings_narrow() {
     let headings = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-    assert_eq!(narrowing(&headings(&["Shop", "Code style"])), [""; 0]);
-    assert_eq!(narrowing(&headings(&["Shop", "Dashboard package"])), ["dashboard package"]);
+    assert_eq!(narrowing_headings(&headings(&["Shop", "Code style"])), [""; 0]);
+    assert_eq!(
+        narrowing_headings(&headings(&["Shop", "Dashboard package"])),
+        ["dashboard package"]
+    );
 }
 
 #[test]
@@ -162,6 +165,6 @@ fn descriptions_that_cannot_trigger() {
         ("todo", "Todo lists: add, order and close entries of a team's board", false),
         ("pdf", "表单填写和合并PDF文件", false),
     ] {
-        assert_eq!(vagueness(name, description).is_some(), expected, "{description}");
+        assert_eq!(find_vagueness(name, description).is_some(), expected, "{description}");
     }
 }

@@ -11,9 +11,9 @@ use brief_registry::install::{
 };
 use brief_registry::manifest::ManifestEdit;
 use brief_syntax::Root;
-use brief_system::paths::cleaned;
+use brief_system::paths::clean_path;
 use brief_system::{Buffers, FileContent, System};
-use brief_workflows::add::{LocatedSource, WantedAddition, prepare, prepare_whole};
+use brief_workflows::add::{LocatedSource, WantedAddition, prepare_addition, prepare_whole};
 use clap::Args;
 
 use crate::error::{CommandError, Result};
@@ -46,7 +46,7 @@ pub(crate) struct AddArgs {
     /// clients detected in the project, else claude, copilot and opencode]
     #[arg(
         long = "client", value_name = "CLIENT",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_clients)
     )]
     clients: Vec<String>,
 
@@ -67,9 +67,9 @@ pub(crate) struct AddArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
-    match add(ui, session, args) {
+    match add_source(ui, session, args) {
         // Files of a concurrent run are not evidence for a client. Its manifest is read instead.
-        Err(error) if error.is_outrun() => add(ui, session, args),
+        Err(error) if error.is_outrun() => add_source(ui, session, args),
         outcome => outcome,
     }
 }
@@ -84,24 +84,25 @@ fn ensure_project(session: &Session, installation: &Installation, is_global: boo
     refuse_no_project(session, &root)
 }
 
-fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
-    let mode = installation::mode(args.dry_run, false);
+fn add_source(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
+    let mode = installation::install_mode(args.dry_run, false);
     let mut installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     ensure_project(session, &installation, args.writing.place.global)?;
     let (system, base) = (session.system(), session.directory());
     let typed = TypedSource { text: &args.source, base, name: args.name.as_deref() };
-    let located = LocatedSource::find(system, &installation, typed)?;
-    let lock = installation.lock(system)?.unwrap_or_default();
+    let located = LocatedSource::locate_typed(system, &installation, typed)?;
+    let lock = installation.read_lock(system)?.unwrap_or_default();
     let located = located.locked_by(&lock);
-    let network = installation::network(args.offline);
-    let found = installation::watched(ui, |observer| {
-        located.look(system, &installation, base, network, observer)
+    let network = installation::network_mode(args.offline);
+    let found = installation::with_progress(ui, |observer| {
+        located.read_items(system, &installation, base, network, observer)
     })??;
     let kind = args.kind.as_deref();
     let wanted =
         WantedAddition { items: &args.items, kind, clients: &args.clients, base, lock: &lock };
     let mut remarks = Vec::new();
-    let prepared = prepare(system, &mut installation, &located, &found, wanted, &mut remarks);
+    let prepared =
+        prepare_addition(system, &mut installation, &located, &found, wanted, &mut remarks);
     print_remarks(ui, &remarks)?;
     let prepared = prepared?;
     let mut request = InstallRequest {
@@ -111,7 +112,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
         mode,
         network,
         new_clients: &prepared.new_clients,
-        ..installation.request(session, &args.writing, &prepared.clients)
+        ..installation.create_request(session, &args.writing, &prepared.clients)
     };
     let source = &located.addition.source;
     let generated = find_generated(session, &installation, source)?;
@@ -120,7 +121,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     }
     request.force.extend(generated.shared.iter().cloned());
     if source.has_password() {
-        ui.warning(
+        ui.print_warning(
             "the password in the address is not kept; next time git asks its credential helper",
         )?;
     }
@@ -148,12 +149,12 @@ fn find_generated(
 ) -> Result<GeneratedFiles> {
     let SourceAddress::Directory(path) = source else { return Ok(GeneratedFiles::default()) };
     let project = &installation.project.outputs;
-    let is_inside = cleaned(&session.directory().join(path)).starts_with(cleaned(project));
+    let is_inside = clean_path(&session.directory().join(path)).starts_with(clean_path(project));
     let has = |name: &str| session.system().resolve_dir(&project.join(name)).is_ok();
     if !is_inside || !TOOLS.iter().any(|name| has(name)) {
         return Ok(GeneratedFiles::default());
     }
-    let collection = super::import::collect(session, installation, &[], None)?;
+    let collection = super::import::collect_items(session, installation, &[], None)?;
     Ok(GeneratedFiles { files: collection.generated, shared: collection.shared })
 }
 
@@ -180,7 +181,7 @@ fn warn_about_generated(
         }
     }
     for (tool, paths) in left {
-        ui.warning(&format!(
+        ui.print_warning(&format!(
             "{tool} has written `{}`, and clients read this besides the new files",
             paths.join("`, `")
         ))?;
@@ -188,7 +189,10 @@ fn warn_about_generated(
             path.chars().all(|sign| sign.is_ascii_alphanumeric() || "./_-".contains(sign))
         };
         if paths.iter().all(is_plain) {
-            ui.hint(&format!("`rm -r {}` removes it; do not run {tool} again", paths.join(" ")))?;
+            ui.print_hint(&format!(
+                "`rm -r {}` removes it; do not run {tool} again",
+                paths.join(" ")
+            ))?;
         }
     }
     Ok(())
@@ -207,7 +211,7 @@ pub(super) struct Additions<'a> {
 
 /// Installs everything of a directory over files that are not ours yet, with copies of them. `new` is written in the
 /// same step.
-pub(super) fn install(
+pub(super) fn install_directory(
     ui: &mut Ui,
     session: &Session,
     source: &Path,
@@ -217,7 +221,7 @@ pub(super) fn install(
 ) -> Result<InstallReport> {
     let place = InstallationArg { global: false };
     let mut installation = Installation::find_for(ui, session, &place, InstallMode::Write)?;
-    installation.declare(session.system(), new.edits)?;
+    installation.declare_servers(session.system(), new.edits)?;
     let (top, Additions { files: new, edits: declared, shared, exclude }) =
         (&installation.project.outputs, *new);
     let shown = new.iter().map(|NewFile { path, bytes, permission }| {
@@ -230,10 +234,10 @@ pub(super) fn install(
     let new = (!new.is_empty()).then_some(NewSource { files: new, shown_by: &buffers });
     let text = source.display().to_string();
     let typed = TypedSource { text: &text, base: session.directory(), name: None };
-    let located = LocatedSource::find(system, &installation, typed)?;
-    let found = installation::watched(ui, |observer| {
-        let (base, network) = (session.directory(), installation::network(true));
-        located.look(system, &installation, base, network, observer)
+    let located = LocatedSource::locate_typed(system, &installation, typed)?;
+    let found = installation::with_progress(ui, |observer| {
+        let (base, network) = (session.directory(), installation::network_mode(true));
+        located.read_items(system, &installation, base, network, observer)
     })??;
     let prepared = prepare_whole(&installation, &located, &found, used, exclude, declared)?;
     let request = InstallRequest {

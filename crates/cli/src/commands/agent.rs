@@ -1,5 +1,9 @@
 //! `brief agent`: its command line. The program `brief-agent` executes it.
 #![expect(missing_docs, reason = "the text of a flattened field is that of its options")]
+#![expect(
+    rustdoc::broken_intra_doc_links,
+    reason = "`[repeatable]` is a part of the help, and no link"
+)]
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -70,7 +74,7 @@ pub struct GrantArgs {
 
 impl GrantArgs {
     /// Returns the granted abilities.
-    pub fn abilities(&self) -> Result<Vec<Ability>> {
+    pub fn granted_abilities(&self) -> Result<Vec<Ability>> {
         parse_abilities("--grant", &self.grants)
     }
 }
@@ -133,8 +137,8 @@ pub struct ExecutionArgs {
 
 impl ExecutionArgs {
     /// Returns the granted abilities.
-    pub fn abilities(&self) -> Result<Vec<Ability>> {
-        self.granting.abilities()
+    pub fn granted_abilities(&self) -> Result<Vec<Ability>> {
+        self.granting.granted_abilities()
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::clock::with_clock;
 use crate::commands::lint::{FindingsFormat, print_report};
-use crate::commands::whole::counted;
+use crate::commands::whole::format_count;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, refusal_of_typed};
 use crate::session::Session;
@@ -34,7 +34,7 @@ pub(crate) struct AuditArgs {
     place: String,
 
     /// Exit 1 if this capability is present [repeatable]
-    #[arg(long, value_name = "CAPABILITY", value_parser = names())]
+    #[arg(long, value_name = "CAPABILITY", value_parser = capability_parser())]
     deny: Vec<String>,
 
     /// Output format
@@ -54,7 +54,7 @@ pub(crate) struct AuditArgs {
     offline: bool,
 }
 
-fn names() -> PossibleValuesParser {
+fn capability_parser() -> PossibleValuesParser {
     Capability::ALL.map(Capability::as_str).into()
 }
 
@@ -68,7 +68,7 @@ struct AuditPlace {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result {
-    let place = find(ui, session, args)?;
+    let place = find_audit_place(ui, session, args)?;
     if place.source.is_none() {
         warn_of_checked_root(ui, session, &place.root)?;
     }
@@ -82,27 +82,27 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result {
     let denied: Vec<Capability> =
         deny.into_iter().filter(|&capability| audit.count_of(capability) > 0).collect();
     match if args.json { FindingsFormat::Json } else { args.format } {
-        FindingsFormat::Text => print(ui, &place, &audit)?,
+        FindingsFormat::Text => print_audit(ui, &place, &audit)?,
         FindingsFormat::Json => {
-            let grave = grave(&audit, &denied);
-            let body = json(&place, &audit, &denied);
+            let grave = collect_failing_findings(&audit, &denied);
+            let body = audit_json(&place, &audit, &denied);
             let root = place.root.path();
             ui.print_json("audit", root, &grave, body)?;
         }
         format => print_report(ui, format, &audit.all_diagnostics(), place.root.path())?,
     }
     for capability in &denied {
-        ui.error(&format!(
+        ui.print_error(&format!(
             "`{capability}` is denied, and {} {} it",
-            counted(audit.count_of(*capability), "item"),
+            format_count(audit.count_of(*capability), "item"),
             if audit.count_of(*capability) == 1 { "has" } else { "have" }
         ))?;
     }
-    refuse_if(!grave(&audit, &denied).is_empty())
+    refuse_if(!collect_failing_findings(&audit, &denied).is_empty())
 }
 
 /// Finds a path, or fetches a source.
-fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace> {
+fn find_audit_place(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace> {
     let system = session.system();
     let typed = Path::new(&args.place);
     let absolute = session.directory().join(typed);
@@ -111,21 +111,21 @@ fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace> 
         let Ok(own) = opened else {
             let above = resolved.path.parent().unwrap_or(Path::new("/"));
             let name = resolved.path.file_name().map(|name| name.to_string_lossy().into_owned());
-            let (root, directory) = below(session, above)?;
+            let (root, directory) = locate_in_repository(session, above)?;
             return Ok(AuditPlace { root, directory, file: name, source: None });
         };
-        let (root, directory) = below(session, own.path())?;
+        let (root, directory) = locate_in_repository(session, own.path())?;
         return Ok(AuditPlace { root, directory, file: None, source: None });
     }
     let source = SourceAddress::parse_added(&args.place, session.directory(), system)
         .map_err(|error| CommandError::usage(error.to_string()))?;
-    let network = installation::network(args.offline);
-    let opened = installation::watched(ui, |observer| {
+    let network = installation::network_mode(args.offline);
+    let opened = installation::with_progress(ui, |observer| {
         open_source(system, &source, None, session.directory(), network, observer)
     })?;
     let opened = opened.map_err(refusal_of_typed)?;
     for note in &opened.notes {
-        ui.warning(note)?;
+        ui.print_warning(note)?;
     }
     let source = Some((source.to_string(), opened.commit));
     let directory = Target::from_slashed("", TargetKind::Directory);
@@ -134,32 +134,32 @@ fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace> 
 
 /// Returns the repository around a directory and the directory in it, so that `.claude/skills` is
 /// recognized.
-fn below(session: &Session, directory: &Path) -> Result<(Root, Target)> {
+fn locate_in_repository(session: &Session, directory: &Path) -> Result<(Root, Target)> {
     let system = session.system();
     let failed = |error: std::io::Error| {
         let message = format!("the directory `{}` cannot be opened: {error}", directory.display());
         CommandError::refused(message)
     };
     let own = Root::open(system, directory).map_err(failed)?;
-    let repository = own.clone().repository(system);
+    let repository = own.clone().into_repository(system);
     let is_alone = repository == own && own.path().starts_with(session.directory());
-    let root = if is_alone { session.root()? } else { repository };
-    match root.locate(system, root.path(), own.path()) {
+    let root = if is_alone { session.open_root()? } else { repository };
+    match root.locate_target(system, root.path(), own.path()) {
         Some(target) => Ok((root, target)),
         None => Ok((own, Target::from_slashed("", TargetKind::Directory))),
     }
 }
 
 /// Returns the findings that make the audit fail.
-fn grave(audit: &Audit, denied: &[Capability]) -> Vec<Diagnostic> {
+fn collect_failing_findings(audit: &Audit, denied: &[Capability]) -> Vec<Diagnostic> {
     let is_grave = |found: &&CapabilityFinding| {
         found.capability.rule().severity() == Severity::Error || denied.contains(&found.capability)
     };
-    let findings = audit.findings().filter(is_grave).map(CapabilityFinding::diagnostic);
+    let findings = audit.findings().filter(is_grave).map(CapabilityFinding::to_diagnostic);
     audit.diagnostics.iter().cloned().chain(findings).collect()
 }
 
-fn json(place: &AuditPlace, audit: &Audit, denied: &[Capability]) -> Value {
+fn audit_json(place: &AuditPlace, audit: &Audit, denied: &[Capability]) -> Value {
     let capability = |found: &CapabilityFinding| {
         let position = found.source.position(found.span.start);
         json!({
@@ -188,7 +188,7 @@ fn json(place: &AuditPlace, audit: &Audit, denied: &[Capability]) -> Value {
     })
 }
 
-fn print(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result {
+fn print_audit(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result {
     let root = place.root.path();
     ui.print_diagnostics(&audit.diagnostics, root)?;
     for item in audit.items.iter().filter(|item| !item.findings.is_empty()) {
@@ -216,6 +216,7 @@ fn print(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result {
         [] => "no capabilities".to_owned(),
         present => present.join(", "),
     };
-    let (items, files) = (counted(audit.items.len(), "item"), counted(audit.files, "file"));
-    ui.status(&format!("{items} in {files}: {what}"))
+    let (items, files) =
+        (format_count(audit.items.len(), "item"), format_count(audit.files, "file"));
+    ui.print_status(&format!("{items} in {files}: {what}"))
 }

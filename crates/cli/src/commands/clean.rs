@@ -12,13 +12,13 @@ pub(super) fn run(ui: &mut Ui, session: &Session, is_dry: bool, writing: &Writin
     let found = Installation::find(ui, session, &writing.place)?;
     // Where nothing was installed, there is nothing to write, not even our own directory.
     let is_empty = session.system().resolve(&found.project.own).is_err();
-    let mode = installation::mode(is_dry || is_empty, false);
+    let mode = installation::install_mode(is_dry || is_empty, false);
     let installation = Installation::find_for(ui, session, &writing.place, mode)?;
     let request = InstallRequest {
         mode,
-        network: installation::network(true),
+        network: installation::network_mode(true),
         extent: Extent::Nothing,
-        ..installation.request(session, writing, &[])
+        ..installation.create_request(session, writing, &[])
     };
     let asked = RunPurpose::ToTakeAway;
     installation.carry_out(ui, "remove", session, &request, writing, asked)?;

@@ -27,11 +27,11 @@ const SHELLS: Shells<'_> = Shells(&[&Bash, &Elvish, &Fish, &Nushell, &Powershell
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// Name of the shell
-    #[arg(value_parser = shells())]
+    #[arg(value_parser = shell_parser())]
     shell: String,
 }
 
-fn shells() -> PossibleValuesParser {
+fn shell_parser() -> PossibleValuesParser {
     PossibleValuesParser::new(SHELLS.names().collect::<Vec<_>>())
 }
 
@@ -55,14 +55,18 @@ fn with_both_names(command: clap::Command) -> clap::Command {
 }
 
 /// Answers a completion script; `None` if none asks.
-pub(crate) fn answer(ui: &mut Ui, system: &dyn System, args: &[OsString]) -> Option<Result> {
+pub(crate) fn answer_completion(
+    ui: &mut Ui,
+    system: &dyn System,
+    args: &[OsString],
+) -> Option<Result> {
     let shell = system.env(VARIABLE)?;
     let shell = SHELLS.completer(shell.to_str()?)?;
     // The words of the line follow `--`.
     let words = args.iter().skip_while(|arg| *arg != "--").skip(1).cloned().collect();
     let mut candidates = Vec::new();
     let written = shell.write_complete(
-        &mut with_both_names(crate::command()),
+        &mut with_both_names(crate::build_command_line()),
         words,
         system.current_dir().ok().as_deref(),
         &mut candidates,

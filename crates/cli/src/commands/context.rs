@@ -49,9 +49,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ContextArgs) -> Result 
     if args.json {
         return typed.print_json(ui, "context", &briefing);
     }
-    ui.mention(&briefing.diagnostics, briefing.root())?;
+    ui.print_diagnostic_lines(&briefing.diagnostics, briefing.root())?;
     let Briefing { moment, active, listed, manual, files, .. } = &briefing;
-    let cut = briefing.cuts();
+    let cut = briefing.count_cuts();
     if active.is_empty() && listed.is_empty() && manual.is_empty() && cut == 0 {
         return typed.explain_nothing(ui, moment, *files, "context", WhyHint::Given);
     }
@@ -108,7 +108,7 @@ fn way_to_ask(root: &Path, item: &BriefedItem) -> String {
 }
 
 /// Says where else a text stands.
-fn elsewhere(root: &Path, also: &[ItemPlace]) -> String {
+fn render_other_places(root: &Path, also: &[ItemPlace]) -> String {
     let (named, more) = also.split_at(also.len().min(PLACES));
     let named: Vec<String> =
         named.iter().map(|place| shown_place(root, &place.path, place.line)).collect();
@@ -132,7 +132,7 @@ fn print_items(ui: &mut Ui, briefing: &Briefing) -> Result {
                 ui.print_line("")?;
             }
             let mut heading = format!("{path}:{}", item.line);
-            heading.push_str(&elsewhere(root, &item.also));
+            heading.push_str(&render_other_places(root, &item.also));
             if briefing.moment.target.is_none() && !item.patterns.is_empty() {
                 heading.push_str(&format!("  match {}", item.patterns.join(", ")));
             }

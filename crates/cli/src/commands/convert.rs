@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use brief_clients::import::{CollectedItem, Collection, ConvertedItem, ImportNote};
 use brief_clients::profile::Profile;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
-use brief_syntax::text::counted;
-use brief_system::paths::cleaned;
+use brief_syntax::text::format_count;
+use brief_system::paths::clean_path;
 use clap::Args;
 use serde_json::json;
 
@@ -22,14 +22,14 @@ pub(super) struct ConversionArgs {
     #[arg(
         long = "as", value_name = "CLIENT",
         conflicts_with_all = ["to", "agents_yaml", "dry_run", "replace"],
-        add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_clients)
     )]
     to_client: Option<String>,
 
     /// With `--as`: read only this client's files
     #[arg(
         long, value_name = "CLIENT", requires = "to_client",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_clients)
     )]
     from: Option<String>,
 
@@ -59,31 +59,31 @@ pub(super) struct Conversion<'a> {
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &Conversion<'_>, is_json: bool) -> Result {
     let installation = Installation::find(ui, session, &InstallationArg { global: false })?;
     let named: Vec<String> = args.from.into_iter().chain([args.to]).map(str::to_owned).collect();
-    installation.wanted(&named)?;
+    installation.wanted_clients(&named)?;
     let profiles = installation.clients.profiles();
     let to = profiles
         .get(args.to)
         .ok_or_else(|| CommandError::usage(format!("unknown client `{}`", args.to)))?;
-    let collection = super::import::collect(session, &installation, args.paths, args.from)?;
+    let collection = super::import::collect_items(session, &installation, args.paths, args.from)?;
     let collection = match args.from {
         Some(client) => of_client(collection, client),
         None => collection,
     };
     let clients = profiles.ids();
     let converted: Vec<ConvertedItem> =
-        collection.items.iter().map(|item| item.converted(to, &clients)).collect();
+        collection.items.iter().map(|item| item.convert_for_client(to, &clients)).collect();
     if collection.items.is_empty() && collection.skipped.is_empty() {
         let found = args.from.map_or("client files".to_owned(), |from| format!("files of {from}"));
         return Err(CommandError::refused(format!("no {found} found"))
             .with_hint("name the files: `brief import PATH --as CLIENT`"));
     }
     if let Some(out) = args.out {
-        write(session, out, &converted)?;
+        write_converted_files(session, out, &converted)?;
     }
     if is_json {
         print_json(ui, &installation.project.outputs, args, &collection, &converted)?;
     } else {
-        print(ui, args, to, &collection, &converted)?;
+        print_conversion(ui, args, to, &collection, &converted)?;
     }
     let is_whole =
         collection.skipped.is_empty() && converted.iter().all(|one| !one.files.is_empty());
@@ -100,14 +100,14 @@ fn of_client(mut collection: Collection, client: &str) -> Collection {
 }
 
 /// Writes the files below a directory, all or none.
-fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result {
+fn write_converted_files(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result {
     let files: Vec<NewFile<'_>> = converted
         .iter()
         .flat_map(|one| &one.files)
         .map(|file| NewFile { path: &file.path, bytes: &file.bytes, permission: file.permission })
         .collect();
-    let place = ProjectPaths::at(&cleaned(&session.directory().join(out)));
-    let states = install::look(session.system(), &place, &files)?;
+    let place = ProjectPaths::from_root(&clean_path(&session.directory().join(out)));
+    let states = install::inspect_new_files(session.system(), &place, &files)?;
     for (file, state) in files.iter().zip(&states) {
         if let NewFileState::Taken(what) = state {
             return Err(CommandError::refused(format!(
@@ -117,10 +117,10 @@ fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result {
             .with_hint("choose another `--out`, or move it away"));
         }
     }
-    Ok(install::create(session.system(), &place, &files, &[])?)
+    Ok(install::create_files(session.system(), &place, &files, &[])?)
 }
 
-fn print(
+fn print_conversion(
     ui: &mut Ui,
     args: &Conversion<'_>,
     to: &Profile,
@@ -138,16 +138,17 @@ fn print(
             }
         }
         for note in &one.notes {
-            ui.warning(&format!("{}: {note}", item.originals.join(", ")))?;
+            ui.print_warning(&format!("{}: {note}", item.originals.join(", ")))?;
         }
     }
     for skipped in &collection.skipped {
-        ui.warning(&format!("`{}` is not converted: {}", skipped.path, skipped.reason))?;
+        ui.print_warning(&format!("`{}` is not converted: {}", skipped.path, skipped.reason))?;
     }
     let files: usize = converted.iter().map(|one| one.files.len()).sum();
-    let (files, items) = (counted(files, "file"), counted(collection.items.len(), "item"));
+    let (files, items) =
+        (format_count(files, "file"), format_count(collection.items.len(), "item"));
     let from = args.from.map_or(String::new(), |from| format!(" of {from}"));
-    ui.status(&format!("{files} of {} from {items}{from}", to.name()))
+    ui.print_status(&format!("{files} of {} from {items}{from}", to.name()))
 }
 
 fn print_json(

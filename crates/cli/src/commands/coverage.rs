@@ -11,8 +11,10 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::question::{ClientName, StartedArg, SurveyArgs, dialects, known_client, shown_place};
-use super::whole::{JsonPlace, WholeProject, counted, shown_directory};
+use super::question::{
+    ClientName, StartedArg, SurveyArgs, known_client, select_dialects, shown_place,
+};
+use super::whole::{JsonPlace, WholeProject, format_count, shown_directory};
 use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -60,30 +62,35 @@ const SHOWN: usize = 50;
 const NAMES: usize = 4;
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &CoverageArgs) -> Result {
-    let whole =
-        &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
-    let counter = args.looking.counting.counter(session, whole.root.path());
-    let started = Some(args.started.directory(session)?);
+    let whole = &WholeProject::read(
+        ui,
+        session,
+        args.path.as_deref(),
+        select_dialects(&args.looking.only),
+    )?;
+    let counter = args.looking.counting.create_counter(session, whole.root.path());
+    let started = Some(args.started.resolve_directory(session)?);
     args.client.iter().try_for_each(|client| known_client(session, client))?;
     let moment = Moment { client: args.client.clone(), started, ..Moment::default() };
     let survey = whole.survey(&moment, &counter)?;
-    let checked = whole.catalog.check();
-    let found = Coverage::of(&checked, whole.root.path(), &whole.part, &survey, args.heavy);
-    let bare = found.bare();
-    let findings = found.findings() + if args.complete { bare } else { 0 };
+    let checked = whole.catalog.check_project();
+    let found =
+        Coverage::from_survey(&checked, whole.root.path(), &whole.part, &survey, args.heavy);
+    let bare = found.count_bare_files();
+    let findings = found.count_findings() + if args.complete { bare } else { 0 };
     let files = survey.file_count(&whole.part);
     if args.looking.json {
         let client = args.client.as_deref();
-        whole.print_json(ui, "coverage", json(whole, &found, client, files, findings))?;
+        whole.print_json(ui, "coverage", coverage_json(whole, &found, client, files, findings))?;
     } else {
-        print(ui, &found, whole, files, &counter)?;
-        let (findings, files) = (counted(findings, "finding"), counted(files, "file"));
-        ui.status(&format!("{findings}; {bare} of {files} without guidance"))?;
+        print_coverage(ui, &found, whole, files, &counter)?;
+        let (findings, files) = (format_count(findings, "finding"), format_count(files, "file"));
+        ui.print_status(&format!("{findings}; {bare} of {files} without guidance"))?;
     }
     refuse_if(args.strict && findings > 0)
 }
 
-fn json(
+fn coverage_json(
     whole: &WholeProject,
     found: &Coverage<'_>,
     client: Option<&str>,
@@ -115,7 +122,7 @@ fn json(
         "path": whole.part,
         "client": client,
         "files": files,
-        "without_guidance": found.bare(),
+        "without_guidance": found.count_bare_files(),
         "dead_patterns": JsonDiagnostics { root, list: &found.dead },
         "never": never.collect::<Vec<_>>(),
         "everywhere": everywhere.collect::<Vec<_>>(),
@@ -124,7 +131,7 @@ fn json(
     })
 }
 
-fn print(
+fn print_coverage(
     ui: &mut Ui,
     found: &Coverage<'_>,
     whole: &WholeProject,
@@ -144,13 +151,13 @@ fn print(
         format!("{place}  {}: {}", idle.name, idle.reason)
     });
     let heavy = found.heavy.iter().map(|surveyed| {
-        let (place, name) = (whole.place(&surveyed.item), surveyed.item.name);
-        let tokens = counter.shown(surveyed.tokens);
-        format!("{place}  {name}: {tokens} tokens, for {}", counted(surveyed.files, "file"))
+        let (place, name) = (whole.render_place(&surveyed.item), surveyed.item.name);
+        let tokens = counter.render_tokens(surveyed.tokens);
+        format!("{place}  {name}: {tokens} tokens, for {}", format_count(surveyed.files, "file"))
     });
     let mut gaps: Vec<String> = found.gaps.iter().take(SHOWN).map(shown_gap).collect();
     if let Some(more) = found.gaps.len().checked_sub(SHOWN).filter(|&more| more > 0) {
-        gaps.push(format!("and {}", counted(more, "more place")));
+        gaps.push(format!("and {}", format_count(more, "more place")));
     }
     let parts = [
         ("patterns that match nothing", dead.collect::<Vec<_>>()),
@@ -175,7 +182,7 @@ fn shown_gap(gap: &CoverageGap<'_>) -> String {
     let directory = shown_directory(Some(&gap.directory));
     if gap.is_deep {
         let directory = if gap.directory.is_empty() { "" } else { &directory };
-        return format!("{directory}**  {}", counted(gap.files, "file"));
+        return format!("{directory}**  {}", format_count(gap.files, "file"));
     }
     let (named, more) = gap.names.split_at(gap.names.len().min(NAMES));
     let more = if more.is_empty() { "" } else { ", …" };

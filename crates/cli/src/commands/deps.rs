@@ -7,7 +7,7 @@ use brief_engine::shipped::{ShippedGuidance, ShippingPackage};
 use brief_engine::{Target, TargetKind};
 use brief_registry::install::ProjectPaths;
 use brief_syntax::render::path_below;
-use brief_syntax::text::{counted, grouped, visible_line};
+use brief_syntax::text::{format_count, group_digits, visible_line};
 use serde_json::{Value, json};
 
 use super::list::ListArgs;
@@ -17,7 +17,7 @@ use crate::ui::Ui;
 
 /// Shows which installed packages contain guidance.
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
-    let project = session.project()?;
+    let project = session.open_project()?;
     let root = project.root().path();
     let typed = args.source.as_deref().map_or(Path::new("."), Path::new);
     let Some(target) = project.locate(typed) else {
@@ -26,13 +26,14 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
     };
     let directory = root.join(target.directories().iter().collect::<PathBuf>());
     let extent = if args.all { DependencyExtent::All } else { DependencyExtent::Direct };
-    let counter = args.counting.counter(session, root);
+    let counter = args.counting.create_counter(session, root);
     let found = ShippedGuidance::read(session.system(), root, &directory, extent, &counter);
-    let lock = ProjectPaths::around(session.system(), &directory).read_lock(session.system());
+    let lock =
+        ProjectPaths::find_enclosing(session.system(), &directory).read_lock(session.system());
     let recorded = lock.ok().flatten().unwrap_or_default().dependencies;
     if args.json {
         let directory = Target::from_names(target.directories().to_vec(), TargetKind::Directory);
-        let packages = found.packages.iter().map(|one| json(root, one, &recorded));
+        let packages = found.packages.iter().map(|one| shipped_package_json(root, one, &recorded));
         let body = json!({
             "directory": directory.slashed(),
             "packages": packages.collect::<Vec<_>>(),
@@ -42,23 +43,23 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
         return ui.print_json("list packages", root, &[], body);
     }
     for note in &found.notes {
-        ui.warning(&visible_line(note))?;
+        ui.print_warning(&visible_line(note))?;
     }
-    print(ui, root, &found, &recorded)?;
+    print_packages(ui, root, &found, &recorded)?;
     let (shipping, looked_at) = (found.packages.len(), found.looked_at);
     let kind = if args.all { "installed" } else { "direct" };
-    let packages = counted(looked_at, &format!("{kind} package"));
-    ui.status(&format!("guidance in {shipping} of {packages}"))?;
+    let packages = format_count(looked_at, &format!("{kind} package"));
+    ui.print_status(&format!("guidance in {shipping} of {packages}"))?;
     if !args.all {
-        ui.hint("use `--all` to include indirect dependencies")?;
+        ui.print_hint("use `--all` to include indirect dependencies")?;
     }
     if found.packages.iter().any(|one| record_of(&one.package, &recorded).is_none()) {
-        ui.hint("`offer = [\"NAME\"]` in `[dependencies]` of brief.toml and `brief sync` offer a package to agents")?;
+        ui.print_hint("`offer = [\"NAME\"]` in `[dependencies]` of brief.toml and `brief sync` offer a package to agents")?;
     }
     Ok(())
 }
 
-fn print(
+fn print_packages(
     ui: &mut Ui,
     root: &Path,
     found: &ShippedGuidance,
@@ -80,8 +81,9 @@ fn print(
             |one: &ShippingPackage| format!("{}:{}", one.package.id.ecosystem, one.package.id);
         let width = packages.iter().map(|one| name(one).chars().count()).max().unwrap_or_default();
         for one in packages {
-            let tokens = grouped(one.tokens() as u64);
-            let mut line = format!("  {:width$}  {}  {tokens} tokens", name(one), kinds(one));
+            let tokens = group_digits(one.tokens() as u64);
+            let mut line =
+                format!("  {:width$}  {}  {tokens} tokens", name(one), render_kinds(one));
             match record_of(&one.package, recorded) {
                 Some(version) if version == one.package.id.version => line.push_str("  listed"),
                 Some(version) => line.push_str(&format!("  {version} was accepted")),
@@ -98,10 +100,10 @@ fn print(
 }
 
 /// Names the kinds of a package's texts.
-fn kinds(one: &ShippingPackage) -> String {
-    let kinds = one.kinds().into_iter().map(|(kind, count)| match (kind, count) {
-        (ShippedKind::Skill, count) => counted(count, "skill"),
-        (ShippedKind::Context, count) => counted(count, ".context file"),
+fn render_kinds(one: &ShippingPackage) -> String {
+    let kinds = one.count_kinds().into_iter().map(|(kind, count)| match (kind, count) {
+        (ShippedKind::Skill, count) => format_count(count, "skill"),
+        (ShippedKind::Context, count) => format_count(count, ".context file"),
         (kind, _) => kind.as_str().to_owned(),
     });
     kinds.collect::<Vec<_>>().join(", ")
@@ -115,7 +117,11 @@ fn record_of<'r>(package: &Package, recorded: &'r [LockedDependency]) -> Option<
     recorded.iter().find(is_it).map(|locked| locked.id.version.as_str())
 }
 
-fn json(root: &Path, one: &ShippingPackage, recorded: &[LockedDependency]) -> Value {
+fn shipped_package_json(
+    root: &Path,
+    one: &ShippingPackage,
+    recorded: &[LockedDependency],
+) -> Value {
     let Package { id, declared, is_direct, directory, .. } = &one.package;
     let files = one.texts.iter().map(|(text, tokens)| {
         json!({

@@ -9,16 +9,16 @@ use brief_engine::diff::{
 use brief_engine::{Catalog, Moment};
 use brief_registry::history::{HistoryError, Revisions};
 use brief_syntax::Diagnostic;
-use brief_syntax::text::{grouped, visible_line};
-use brief_system::paths::{cleaned_below, slashed};
+use brief_syntax::text::{group_digits, visible_line};
+use brief_system::paths::{cleaned_below, to_slashed};
 use brief_workflows::revisions::{
-    ComparedRevisions, ComparedState, change_before, change_heading, changed_lines, concerned,
+    ComparedRevisions, ComparedState, change_before, change_heading, changed_lines, describe_cover,
     different_lines,
 };
 use clap::Args;
 
 use super::mcp_servers;
-use super::question::{DialectArg, MomentArgs, dialects};
+use super::question::{DialectArg, MomentArgs, select_dialects};
 use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -32,14 +32,14 @@ pub(crate) struct DiffArgs {
     /// Older revision, or a range such as `main...HEAD`
     #[arg(
         value_name = "REV", default_value = "HEAD",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_revisions)
     )]
     from: String,
 
     /// Newer revision [default: the working tree]
     #[arg(
         value_name = "REV",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_revisions)
     )]
     to: Option<String>,
 
@@ -55,7 +55,7 @@ pub(crate) struct DiffArgs {
     only: Vec<DialectArg>,
 
     /// Omit items that this client loads itself
-    #[arg(long, value_name = "CLIENT", value_parser = mcp_servers::clients())]
+    #[arg(long, value_name = "CLIENT", value_parser = mcp_servers::client_parser())]
     client: Option<String>,
 
     /// Show one line per change, without the text
@@ -72,13 +72,13 @@ pub(crate) struct DiffArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
-    let started = session.root()?;
+    let started = session.open_root()?;
     let revisions = Revisions::parse(&args.from, args.to.as_deref());
-    let compared = ComparedRevisions::read(
+    let compared = ComparedRevisions::read_revisions(
         session.shared_system(),
         started.path(),
         &revisions,
-        &dialects(&args.only),
+        &select_dialects(&args.only),
     )
     .map_err(|error| match CommandError::from(error) {
         // 1 says that something changes.
@@ -94,21 +94,21 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
         ..Moment::default()
     };
     let asked = DiffQuestion { moment: &moment, changed, within: &within };
-    let comparison = diff::compare(&before.catalog, &after.catalog, &asked);
-    let (old_problems, new_problems) = compared.problems();
+    let comparison = diff::compare_catalogs(&before.catalog, &after.catalog, &asked);
+    let (old_problems, new_problems) = compared.collect_problems();
     let skill_files = compared.skill_files(&moment, &within);
     warn_of_unknown(ui, &after.catalog, &within)?;
     if args.json {
-        let from = before.side(root, &old_problems);
-        let to = after.side(root, &new_problems);
+        let from = before.to_side(root, &old_problems);
+        let to = after.to_side(root, &new_problems);
         let comparison = &comparison;
         let skill_files = &skill_files;
         let body = DiffReport { root, from, to, moment: &moment, comparison, skill_files };
         ui.print_json("diff", root, &new_problems, body)?;
     } else {
         // A problem of both sides is none of the change.
-        mention(ui, before, &only_in(&old_problems, &new_problems), root)?;
-        mention(ui, after, &only_in(&new_problems, &old_problems), root)?;
+        print_state_diagnostics(ui, before, &only_in(&old_problems, &new_problems), root)?;
+        print_state_diagnostics(ui, after, &only_in(&new_problems, &old_problems), root)?;
         for (index, change) in comparison.changes.iter().enumerate() {
             let printer = ChangePrinter { root, comparison: &comparison };
             if args.stat {
@@ -118,7 +118,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
             if index > 0 {
                 ui.print_line("")?;
             }
-            printer.print(ui, change)?;
+            printer.print_change(ui, change)?;
         }
         for (index, change) in skill_files.iter().enumerate() {
             if !args.stat && comparison.changes.len() + index > 0 {
@@ -126,7 +126,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
             }
             print_skill_file(ui, change, args.stat)?;
         }
-        ui.status(&summary(&comparison, skill_files.len(), before, after))?;
+        ui.print_status(&render_diff_summary(&comparison, skill_files.len(), before, after))?;
     }
     let is_same = comparison.changes.is_empty() && skill_files.is_empty();
     refuse_if(args.exit_code && !is_same)
@@ -155,7 +155,7 @@ fn parse_paths(args: &DiffArgs, part: &str) -> Result<Vec<String>> {
                     .with_hint("name paths relative to the current directory")
             };
             let below = cleaned_below(&Path::new(part).join(path)).filter(|_| path.is_relative());
-            below.map(|path| slashed(&path)).ok_or_else(outside)
+            below.map(|path| to_slashed(&path)).ok_or_else(outside)
         })
         .collect()
 }
@@ -175,17 +175,22 @@ fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result {
     for path in within.iter().filter(|path| !path.is_empty()) {
         let is_file = project.files.binary_search(path).is_ok();
         if !is_file && project.files_below(path).next().is_none() {
-            ui.warning(&format!("the newer side has no file or directory `{path}`"))?;
+            ui.print_warning(&format!("the newer side has no file or directory `{path}`"))?;
         }
     }
     Ok(())
 }
 
-fn mention(ui: &mut Ui, state: &ComparedState, problems: &[Diagnostic], root: &Path) -> Result {
+fn print_state_diagnostics(
+    ui: &mut Ui,
+    state: &ComparedState,
+    problems: &[Diagnostic],
+    root: &Path,
+) -> Result {
     for problem in problems {
         let place = format!("{}:{}", slashed_below(root, problem.path()), problem.position().line);
         let (message, code) = (&problem.message, problem.code());
-        ui.warning(&format!("in {}, {place}: {message} [{code}]", state.name()))?;
+        ui.print_warning(&format!("in {}, {place}: {message} [{code}]", state.name()))?;
     }
     Ok(())
 }
@@ -196,9 +201,9 @@ struct ChangePrinter<'p> {
 }
 
 impl ChangePrinter<'_> {
-    fn print(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result {
+    fn print_change(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result {
         ui.print_heading(&change_heading(self.root, change))?;
-        let files = concerned(change, &self.comparison.cover(change));
+        let files = describe_cover(change, &self.comparison.cover_change(change));
         ui.print_line(format!("  {}", visible_line(&files)))?;
         if let Some(was) = change_before(self.root, change) {
             ui.print_line(format!("  {}", visible_line(&was)))?;
@@ -225,7 +230,7 @@ impl ChangePrinter<'_> {
             }
             ItemChangeKind::State | ItemChangeKind::Moved | ItemChangeKind::Order => String::new(),
         };
-        let cover = concerned(change, &self.comparison.cover(change));
+        let cover = describe_cover(change, &self.comparison.cover_change(change));
         ui.print_line(visible_line(&format!("{heading}{lines}, {cover}")))
     }
 }
@@ -251,7 +256,7 @@ fn print_skill_file(ui: &mut Ui, change: &SkillFileChange, is_short: bool) -> Re
     lines.iter().try_for_each(|line| ui.print_compared("    ", line))
 }
 
-fn summary(
+fn render_diff_summary(
     comparison: &Comparison<'_>,
     skill_files: usize,
     before: &ComparedState,
@@ -261,7 +266,7 @@ fn summary(
     let changes = match comparison.changes.len() + skill_files {
         0 => return format!("the guidance is the same, {between}"),
         1 => "1 change".to_owned(),
-        count => format!("{} changes", grouped(count as u64)),
+        count => format!("{} changes", group_digits(count as u64)),
     };
     let (some, all) = (comparison.changed_file_count(), comparison.file_count());
     let is_on_demand = |change: &ItemChange<'_>| change.is_on_demand();
@@ -269,6 +274,6 @@ fn summary(
         return format!("{changes} for agents that open a skill or an agent, {between}");
     }
     let plural = if all == 1 { "" } else { "s" };
-    let (some, all) = (grouped(some as u64), grouped(all as u64));
+    let (some, all) = (group_digits(some as u64), group_digits(all as u64));
     format!("{changes} for {some} of {all} file{plural}, {between}")
 }

@@ -21,7 +21,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
-use super::whole::{counted, is_unread};
+use super::whole::{format_count, is_unread};
 use crate::agent_program;
 use crate::clock::with_clock;
 use crate::error::{Result, refuse_if};
@@ -74,15 +74,15 @@ pub(super) enum Extent {
 }
 
 /// Examines an installation. Nothing is fetched and nothing is written.
-pub(super) fn examine(
+pub(super) fn examine_installation(
     session: &Session,
     installation: &Installation,
     extent: Extent,
 ) -> Result<Vec<Finding>> {
-    let status = install::status(session.system(), &installation.project)?;
+    let status = install::read_install_status(session.system(), &installation.project)?;
     let lock = &status.lock.clone().unwrap_or_default();
     let mut examination = Examination { session, installation, lock, findings: Vec::new() };
-    examination.run(&status, extent)?;
+    examination.run_checks(&status, extent)?;
     Ok(examination.findings)
 }
 
@@ -90,10 +90,11 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
     let installation = &Installation::find(ui, session, &args.place)?;
     let root = &installation.project.outputs;
     if installation.clients.scope() == ProfileScope::Project {
-        warn_of_whole_root(ui, session, session.project()?.root())?;
+        warn_of_whole_root(ui, session, session.open_project()?.root())?;
     }
-    let findings =
-        with_clock(ui, "examining the project", || examine(session, installation, Extent::All))?;
+    let findings = with_clock(ui, "examining the project", || {
+        examine_installation(session, installation, Extent::All)
+    })?;
     let problems = findings.iter().filter(|finding| finding.severity == "warning").count();
     if args.json {
         ui.print_json("doctor", root, &[], json!({ "findings": findings }))?;
@@ -106,17 +107,17 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
             ui.print_line(format!("  {help}"))?;
         }
     }
-    ui.status(&summary(problems, findings.len() - problems))?;
+    ui.print_status(&render_doctor_summary(problems, findings.len() - problems))?;
     refuse_if(problems > 0)
 }
 
-fn summary(problems: usize, notes: usize) -> String {
+fn render_doctor_summary(problems: usize, notes: usize) -> String {
     match (problems, notes) {
         (0, 0) => "no problems".to_owned(),
-        (0, notes) => counted(notes, "note"),
-        (problems, 0) => counted(problems, "problem"),
+        (0, notes) => format_count(notes, "note"),
+        (problems, 0) => format_count(problems, "problem"),
         (problems, notes) => {
-            format!("{}, {}", counted(problems, "problem"), counted(notes, "note"))
+            format!("{}, {}", format_count(problems, "problem"), format_count(notes, "note"))
         }
     }
 }
@@ -130,27 +131,27 @@ struct Examination<'e> {
 }
 
 impl Examination<'_> {
-    fn problem(
+    fn report_problem(
         &mut self,
         check: &'static str,
         path: Option<&str>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.add("warning", check, path, message.into(), help.into());
+        self.add_finding("warning", check, path, message.into(), help.into());
     }
 
-    fn note(
+    fn report_note(
         &mut self,
         check: &'static str,
         path: Option<&str>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.add("note", check, path, message.into(), help.into());
+        self.add_finding("note", check, path, message.into(), help.into());
     }
 
-    fn add(
+    fn add_finding(
         &mut self,
         severity: &'static str,
         check: &'static str,
@@ -162,10 +163,10 @@ impl Examination<'_> {
         self.findings.push(Finding { check, severity, path, message, help, also: Vec::new() });
     }
 
-    fn run(&mut self, status: &InstallStatus, extent: Extent) -> Result {
+    fn run_checks(&mut self, status: &InstallStatus, extent: Extent) -> Result {
         if status.is_pending {
             let help = "`brief sync` finishes it";
-            self.problem("interrupted", None, "a run was ended in the middle", help);
+            self.report_problem("interrupted", None, "a run was ended in the middle", help);
         }
         self.stale_lock(status.lock.is_some());
         for (path, drift) in &status.drift {
@@ -180,72 +181,72 @@ impl Examination<'_> {
                 }
                 Drift::InTheWay(what) => {
                     let message = format!("something else is there: it {what}");
-                    self.problem("drift", Some(path), message, "move it away");
+                    self.report_problem("drift", Some(path), message, "move it away");
                     continue;
                 }
                 _ => ("the file is not as it was written", "`brief sync`"),
             };
-            self.problem("drift", Some(path), message, help);
+            self.report_problem("drift", Some(path), message, help);
         }
-        self.policies()?;
-        self.shared();
-        self.sources();
-        self.duplicates();
+        self.report_policies()?;
+        self.report_shared_files();
+        self.report_sources();
+        self.report_duplicates();
         if extent != Extent::Warnings {
             self.same_texts()?;
         }
-        self.unread();
+        self.report_unread_files();
         if extent == Extent::All {
-            self.unreadable()?;
+            self.report_unreadable_guidance()?;
         }
-        self.servers();
-        self.hooks()?;
-        self.fences();
+        self.report_left_out_servers();
+        self.report_hooks()?;
+        self.report_missing_fences();
         Ok(())
     }
 
     /// Reports isolation features of the kernel that this system lacks: agents' tools need them.
-    fn fences(&mut self) {
+    fn report_missing_fences(&mut self) {
         let Ok(missing) = agent_program::missing_fences(self.session) else { return };
         if !missing.is_empty() {
             let missing = missing.join(" and ");
             let message = format!("this system has no {missing}: tools of agents are not run");
             let help = "`brief agent … --allow-weaker-sandbox` runs them all the same";
-            self.note("fence", None, message, help);
+            self.report_note("fence", None, message, help);
         }
     }
 
     /// Reports the policies in force, and the project's wishes that they forbid.
-    fn policies(&mut self) -> Result {
-        let policy = self.session.policy()?;
+    fn report_policies(&mut self) -> Result {
+        let policy = self.session.load_policy()?;
         for path in policy.files() {
             let path = path.display().to_string();
-            self.note("policy", Some(&path), "this policy counts here", "");
+            self.report_note("policy", Some(&path), "this policy counts here", "");
         }
-        if let Some(decision) = policy.execution() {
+        if let Some(decision) = policy.find_execution_rule() {
             let message =
                 format!("no command of a prompt and no tool of an agent runs: {decision}");
-            self.note("policy", None, message, "");
+            self.report_note("policy", None, message, "");
         }
         let (system, project) = (self.session.system(), &self.installation.project);
         for wanted in self.installation.manifest.iter().flat_map(|manifest| &manifest.sources) {
             let source = install::source_of(system, project, wanted)?;
             if let Some(decision) = source.forbidden_by(&policy, system, &project.config) {
                 let message = format!("the source `{}` is forbidden: {decision}", wanted.name);
-                self.problem("policy", None, message, "`brief remove` takes it out");
+                self.report_problem("policy", None, message, "`brief remove` takes it out");
             }
         }
-        for (item, decision) in policy.required() {
+        for (item, decision) in policy.required_items() {
             if !self.lock.items.keys().any(|id| id.is_required_by(item)) {
                 let message = format!("the {item} is missing: {decision}");
-                self.problem("policy", None, message, "`brief add SOURCE` adds it");
+                self.report_problem("policy", None, message, "`brief add SOURCE` adds it");
             }
         }
         Ok(())
     }
 
     /// Reports files of the user that lost our entries: clients then miss the rest.
-    fn shared(&mut self) {
+    fn report_shared_files(&mut self) {
         for (path, entries) in &self.lock.shared {
             let file = self.installation.project.outputs.join(path);
             let bytes = self.session.system().read(&file, FILE_BYTES).ok();
@@ -258,13 +259,13 @@ impl Examination<'_> {
                 foreign: Foreign::Keep,
             };
             let names: Vec<String> = entries.iter().map(SharedEntry::name).collect();
-            let message = match self.installation.clients.merge(&merge) {
+            let message = match self.installation.clients.merge_entries(&merge) {
                 Ok(merged) if merged.text == text && merged.kept.is_empty() => continue,
                 Ok(_) => format!("{} is no longer there as it was written", names.join(", ")),
                 Err(problem) => problem,
             };
             let help = "`brief sync` puts it back, or says what is in the way";
-            self.problem("drift", Some(path), message, help);
+            self.report_problem("drift", Some(path), message, help);
         }
     }
 
@@ -273,7 +274,7 @@ impl Examination<'_> {
         let (manifest, lock) = (self.installation.manifest.clone().unwrap_or_default(), self.lock);
         let mut stale = |message: String| {
             let help = "`brief sync` brings brief.lock up to date";
-            self.problem("stale-lock", Some("brief.lock"), message, help);
+            self.report_problem("stale-lock", Some("brief.lock"), message, help);
         };
         if !has_lock {
             if !(manifest.sources.is_empty() && manifest.dependencies.is_empty()) {
@@ -302,7 +303,7 @@ impl Examination<'_> {
                 }
             }
         }
-        for name in lock.sources.keys().filter(|name| manifest.source(name).is_none()) {
+        for name in lock.sources.keys().filter(|name| manifest.find_source(name).is_none()) {
             stale(format!("the source `{name}` is locked, but no longer wanted"));
         }
         for WantedDependency { name, .. } in &manifest.dependencies {
@@ -317,14 +318,14 @@ impl Examination<'_> {
         }
     }
 
-    fn sources(&mut self) {
+    fn report_sources(&mut self) {
         let manifest = self.installation.manifest.clone().unwrap_or_default();
         let known = self.installation.clients.profiles().ids();
         let (system, project) = (self.session.system(), &self.installation.project);
         let inventory = SourceInventory::read(system, project, &manifest, self.lock, &known);
         for (name, outcome) in &inventory.sources {
             match outcome {
-                Err(problem) => self.problem(
+                Err(problem) => self.report_problem(
                     "unreadable-source",
                     None,
                     format!("the source `{name}`: {problem}"),
@@ -334,7 +335,7 @@ impl Examination<'_> {
                     for item in registry.items.iter().filter(|item| !item.is_valid()) {
                         let message = format!("the {} of `{name}` cannot be used", item.id());
                         let help = "`brief lint` in the source shows why";
-                        self.note("invalid-item", None, message, help);
+                        self.report_note("invalid-item", None, message, help);
                     }
                 }
             }
@@ -346,7 +347,7 @@ impl Examination<'_> {
         if self.installation.clients.scope() == ProfileScope::Home {
             return Ok(());
         }
-        let collection = super::import::collect(self.session, self.installation, &[], None)?;
+        let collection = super::import::collect_items(self.session, self.installation, &[], None)?;
         for item in &collection.items {
             let (files, kind) = (self.distinct_files(&item.originals), item.kind);
             if files.len() < 2 {
@@ -354,7 +355,7 @@ impl Examination<'_> {
             }
             let message = format!("the same text, or nearly, is in {}", files.join(", "));
             let help = format!("`brief import {}` makes one {kind} of them", files.join(" "));
-            self.note("same-text", None, message, help);
+            self.report_note("same-text", None, message, help);
         }
         Ok(())
     }
@@ -374,15 +375,15 @@ impl Examination<'_> {
     }
 
     /// Reports an item at two places that one client reads.
-    fn duplicates(&mut self) {
+    fn report_duplicates(&mut self) {
         let (clients, lock) = (&self.installation.clients, self.lock);
         let files: BTreeSet<String> =
             lock.items.values().flat_map(|item| item.files.keys().cloned()).collect();
         let items: Vec<ItemId> = lock.items.keys().cloned().collect();
-        let wanted = clients.wanted(&[]).unwrap_or_default();
+        let wanted = clients.resolve_clients(&[]).unwrap_or_default();
         let is_wanted = |profile: &&Profile| wanted.iter().any(|id| id == profile.id());
         let profiles: Vec<&Profile> = clients.profiles().iter().filter(is_wanted).collect();
-        let duplicates = places::duplicates(&files, &items, &profiles, clients.scope());
+        let duplicates = places::collect_duplicates(&files, &items, &profiles, clients.scope());
         let mut seen: BTreeMap<(&str, ItemKind), Vec<&Duplicate>> = BTreeMap::new();
         for duplicate in &duplicates {
             // Of skills and agents with one name a client keeps one (seen in Copilot CLI 1.0.102 and
@@ -394,7 +395,7 @@ impl Examination<'_> {
         for ((client, kind), duplicates) in seen {
             let names: BTreeSet<&str> =
                 duplicates.iter().map(|duplicate| duplicate.item.name.as_str()).collect();
-            let count = counted(names.len(), kind.as_str());
+            let count = format_count(names.len(), kind.as_str());
             let places = duplicates[0].paths.join(", ");
             let (message, help) = match kind {
                 ItemKind::Rule => (
@@ -409,12 +410,12 @@ impl Examination<'_> {
                 ),
                 ItemKind::Agent | ItemKind::Command => continue,
             };
-            self.note("double", None, message, help);
+            self.report_note("double", None, message, help);
         }
     }
 
     /// Reports files in clients' directories that no client reads.
-    fn unread(&mut self) {
+    fn report_unread_files(&mut self) {
         // Our own files are at their places; other checks report their problems.
         let lock = self.lock;
         let is_ours = |path: &str| lock.items.values().any(|item| item.files.contains_key(path));
@@ -422,13 +423,13 @@ impl Examination<'_> {
         let Ok(top) = self.session.system().open_dir(&self.installation.project.outputs) else {
             return;
         };
-        for directory in places::directories() {
+        for directory in places::client_directories() {
             if let Ok(below) = top.open_dir_below(Path::new(directory)) {
-                collect(below.as_ref(), directory, DEPTH, &mut paths);
+                collect_paths(below.as_ref(), directory, DEPTH, &mut paths);
             }
         }
         paths.sort_unstable();
-        let mut unread = places::unread(paths.iter().map(String::as_str));
+        let mut unread = places::collect_unread_files(paths.iter().map(String::as_str));
         unread.retain(|file| !is_ours(&file.path));
         if unread.is_empty() {
             return;
@@ -444,7 +445,7 @@ impl Examination<'_> {
         let mut texts = UsingTexts::read(system, root);
         for path in others {
             if let Ok(bytes) = top.read_below(Path::new(path), FILE_BYTES) {
-                texts.add(path, String::from_utf8_lossy(&bytes).into_owned());
+                texts.add_text(path, String::from_utf8_lossy(&bytes).into_owned());
             }
         }
         unread.retain(|file| {
@@ -478,26 +479,26 @@ impl Examination<'_> {
     }
 
     /// Reports guidance that cannot be read: neither a client nor we know what it says.
-    fn unreadable(&mut self) -> Result {
+    fn report_unreadable_guidance(&mut self) -> Result {
         if self.installation.clients.scope() == ProfileScope::Home {
             return Ok(());
         }
-        let project = self.session.project()?;
-        let found = project.whole(Dialects::All).check();
+        let project = self.session.open_project()?;
+        let found = project.read_project(Dialects::All).check_project();
         for one in found.iter().filter(|found| is_unread(found)) {
             let path = one.shown_path(project.root().path());
             let help = one.help.as_deref().unwrap_or("see who may read it");
-            self.problem("unreadable", Some(&path), one.message.as_str(), help);
+            self.report_problem("unreadable", Some(&path), one.message.as_str(), help);
         }
         Ok(())
     }
 
     /// Reports installed hooks that do not work, or that can stop their client.
-    fn hooks(&mut self) -> Result {
+    fn report_hooks(&mut self) -> Result {
         let system = self.session.system();
-        let (root, home) = (self.session.repository()?, resolved_home(system));
+        let (root, home) = (self.session.repository_root()?, resolved_home(system));
         let is_global = self.installation.clients.scope() == ProfileScope::Home;
-        let known = brief_profiles::OwnClients::below(system, root.path()).known();
+        let known = brief_profiles::OwnClients::read_project(system, root.path()).known_clients();
         let mut seen = BTreeSet::new();
         for client in &known.clients {
             for hook in find_installed_hooks(system, client, root.path(), home.as_deref()) {
@@ -512,7 +513,7 @@ impl Examination<'_> {
                         off.key,
                         off.shown_file()
                     );
-                    self.problem(
+                    self.report_problem(
                         "hook",
                         Some(&path),
                         message,
@@ -523,13 +524,13 @@ impl Examination<'_> {
                         format!("{name} gets nothing from the hook: `{program}` is not on PATH");
                     let help =
                         "copy it to a directory on PATH, or run `brief hook install --command`";
-                    self.problem("hook", Some(&path), message, help);
+                    self.report_problem("hook", Some(&path), message, help);
                 }
                 if !hook.is_guarded {
                     let message = format!(
                         "{name} can stop working where `brief` is missing or fails: an earlier version installed the hook"
                     );
-                    self.problem(
+                    self.report_problem(
                         "hook",
                         Some(&path),
                         message,
@@ -542,22 +543,22 @@ impl Examination<'_> {
     }
 
     /// Reports servers of the manifest that a client does not get.
-    fn servers(&mut self) {
+    fn report_left_out_servers(&mut self) {
         let clients = &self.installation.clients;
-        let wanted = clients.wanted(&[]).unwrap_or_default();
+        let wanted = clients.resolve_clients(&[]).unwrap_or_default();
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
         for left in clients.left_out(&wanted) {
             let message =
                 format!("{} does not get the server `{}`: {}", left.client, left.server, left.why);
-            self.note("server-left-out", None, message, "");
+            self.report_note("server-left-out", None, message, "");
         }
         for left in clients.unsaid_rules(&wanted) {
-            self.note("rule-left-out", None, left.to_string(), "");
+            self.report_note("rule-left-out", None, left.to_string(), "");
         }
     }
 }
 
-fn collect(directory: &dyn Dir, path: &str, depth: usize, paths: &mut Vec<String>) {
+fn collect_paths(directory: &dyn Dir, path: &str, depth: usize, paths: &mut Vec<String>) {
     let Ok(entries) = directory.first_entries(LOOKED_AT) else { return };
     for entry in entries {
         let Some(name) = entry.name.to_str() else { continue };
@@ -569,7 +570,7 @@ fn collect(directory: &dyn Dir, path: &str, depth: usize, paths: &mut Vec<String
             FileKind::File => paths.push(below),
             FileKind::Directory if depth > 0 => {
                 if let Ok(handle) = directory.open_dir(&entry.name) {
-                    collect(handle.as_ref(), &below, depth - 1, paths);
+                    collect_paths(handle.as_ref(), &below, depth - 1, paths);
                 }
             }
             _ => {}

@@ -37,7 +37,7 @@ pub(crate) struct InitArgs {
 const STARTER: &str = include_str!("init/AGENTS.yaml");
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
-    let root = session.root()?;
+    let root = session.open_root()?;
     let refused = |error| match error {
         StarterError::Exists(name) => CommandError::refused(format!("`{name}` already exists"))
             .with_hint("`brief lint` checks it"),
@@ -50,11 +50,12 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
     let existing = first_guidance(session)?;
     let place = InstallationArg { global: false };
     let installation = Installation::find_for(ui, session, &place, InstallMode::Write)?;
-    let manifest = installation.project.manifest();
+    let manifest = installation.project.manifest_path();
     let had_manifest = installation.manifest.is_some();
     // The starter comes last: while it is missing, the next run does all of this again.
     let found = found_clients(session, &installation)?;
-    let recorded = found.as_ref().map(|found| record(session, &installation, found)).transpose()?;
+    let recorded =
+        found.as_ref().map(|found| record_clients(session, &installation, found)).transpose()?;
     let text = match existing {
         Some(_) => Cow::from(without_entries(STARTER)),
         None => Cow::from(STARTER),
@@ -75,22 +76,22 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
         mention_clients(ui, found)?;
     }
     let written: Vec<Cow<'_, str>> = updated.into_iter().chain(created).collect();
-    ui.status(&format!("wrote {}", written.join(", ")))?;
+    ui.print_status(&format!("wrote {}", written.join(", ")))?;
     if let Some(existing) = existing {
-        ui.hint(&format!(
+        ui.print_hint(&format!(
             "its entries are comments, because there is guidance already, such as {existing}: edit it"
         ))?;
-        return ui.hint("then ask: brief why README.md");
+        return ui.print_hint("then ask: brief why README.md");
     }
-    ui.hint("edit it, then ask: brief why README.md")
+    ui.print_hint("edit it, then ask: brief why README.md")
 }
 
 /// Returns the path of the project's first text of guidance.
 fn first_guidance(session: &Session) -> Result<Option<String>> {
-    let project = session.project()?;
-    let catalog = project.whole(Dialects::All);
+    let project = session.open_project()?;
+    let catalog = project.read_project(Dialects::All);
     let moment = Moment { root: project.root().clone(), ..Moment::default() };
-    let found = catalog.candidates(&moment);
+    let found = catalog.collect_candidates(&moment);
     let texts = found.items.iter().filter(|applied| applied.item.scope != "user");
     let path =
         texts.map(|applied| applied.item.path).find(|path| path.starts_with(project.root().path()));
@@ -113,7 +114,7 @@ fn found_clients(session: &Session, installation: &Installation) -> Result<Optio
     let is_named = installation.clients.settings().clients.is_some();
     let has_sources =
         installation.manifest.as_ref().is_some_and(|manifest| !manifest.sources.is_empty());
-    if is_named || has_sources || installation.lock(system)?.is_some() {
+    if is_named || has_sources || installation.read_lock(system)?.is_some() {
         return Ok(None);
     }
     let home = resolved_home(system);
@@ -122,7 +123,7 @@ fn found_clients(session: &Session, installation: &Installation) -> Result<Optio
 }
 
 /// Names the clients in the project's `brief.toml`.
-fn record(
+fn record_clients(
     session: &Session,
     installation: &Installation,
     found: &ClientsInUse,
@@ -132,14 +133,15 @@ fn record(
     let file = ClientFile::open(session.system(), &installation.project.config, name)
         .map_err(|error| CommandError::refused(format!("`{name}` {error}")))?;
     let edits = [ManifestEdit::FirstClients { clients, signs }];
-    let text = ManifestEdit::apply(file.text().unwrap_or_default(), &edits)
+    let text = ManifestEdit::apply_edits(file.text().unwrap_or_default(), &edits)
         .map_err(|error| CommandError::refused(format!("`{name}`: {error}")))?;
-    file.put(Some(&text), false).map_err(|error| CommandError::refused(format!("`{name}` {error}")))
+    file.write_text(Some(&text), false)
+        .map_err(|error| CommandError::refused(format!("`{name}` {error}")))
 }
 
 /// Prints the JSON answer with the file that the command `kind` wrote.
 pub fn print_created(ui: &mut Ui, session: &Session, kind: &'static str, path: &Path) -> Result {
-    let root = session.root()?;
+    let root = session.open_root()?;
     let body = json!({ "created": [path_below(root.path(), path)] });
     ui.print_json(kind, root.path(), &[], body)
 }

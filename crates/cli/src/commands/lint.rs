@@ -9,7 +9,7 @@ use brief_checks::lint::{
     ConfigurationCheck, Findings, Lint, LintPart, UncheckedPath, UnwrittenFix,
 };
 use brief_checks::render;
-use brief_engine::agents::{Agent, AgentOptions, load};
+use brief_engine::agents::{Agent, AgentOptions, load_agent};
 use brief_engine::{Root, System};
 use brief_syntax::diagnostic::Applicability;
 use brief_syntax::render::path_below;
@@ -23,7 +23,7 @@ use super::doctor::Extent;
 use super::lint_setup::check_setup;
 use crate::agent_program::{self, ParsedCode};
 use crate::clock::with_clock;
-use crate::commands::whole::counted;
+use crate::commands::whole::format_count;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::explain;
 use crate::installation::InstallationArg;
@@ -57,7 +57,7 @@ pub(crate) struct LintArgs {
     /// Report only what changed after REV, in commits or in the working tree
     #[arg(
         long, value_name = "REV",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_revisions)
     )]
     since: Option<String>,
 
@@ -105,7 +105,7 @@ pub(crate) struct LintArgs {
     #[arg(
         long,
         value_name = "CODE",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::codes),
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_codes),
         conflicts_with_all = ["paths", "fix", "format", "json", "strict", "pedantic", "no_ignore", "baseline", "only", "since", "complete", "heavy", "global"]
     )]
     explain: Option<String>,
@@ -158,7 +158,7 @@ enum FixArg {
 }
 
 impl FixArg {
-    fn least(self) -> Applicability {
+    fn least_applicability(self) -> Applicability {
         match self {
             FixArg::Safe => Applicability::Safe,
             FixArg::Suggested => Applicability::Suggested,
@@ -171,32 +171,34 @@ const BASELINE: &str = "brief-baseline.json";
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     if let Some(code) = &args.explain {
-        return ui.print_raw(&explain::explanation(code)?);
+        return ui.print_raw(&explain::render_rule_page(code)?);
     }
     if args.global {
         return check_global(ui, session, args);
     }
-    let project = session.project()?;
+    let project = session.open_project()?;
     let root = project.root().path();
     let checks = ProjectChecks::new(session, args.pedantic);
     let since = match args.since.as_deref() {
-        Some(since) => Some(GitHistory::find(session.shared_system(), root, Some(since))?),
+        Some(since) => Some(GitHistory::open_project(session.shared_system(), root, Some(since))?),
         None => None,
     };
     // Who asks for references alone waits for all of them.
     let lazy = if args.only.contains(&PartArg::Stale) {
-        LazyHistory::whole(session.shared_system(), root)
+        LazyHistory::with_all_commits(session.shared_system(), root)
     } else {
-        LazyHistory::recent(session.shared_system(), root)
+        LazyHistory::with_recent_commits(session.shared_system(), root)
     };
     let has_changed =
         |source: &Source| since.as_ref().is_none_or(|history| history.has_changed(root, source));
     let (first, others) = args.paths.split_first().expect("a path has a default");
     let mut lint = Lint::new(&project, first)
-        .map_err(|problem| refusal(&problem, first, root))?
+        .map_err(|problem| unchecked_path_error(&problem, first, root))?
         .configured_by(&checks);
     for path in others {
-        lint = lint.with_part(&project, path).map_err(|problem| refusal(&problem, path, root))?;
+        lint = lint
+            .with_part(&project, path)
+            .map_err(|problem| unchecked_path_error(&problem, path, root))?;
     }
     lint = match &since {
         Some(history) => lint.with_history(history).changed_only(&has_changed),
@@ -219,20 +221,20 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     }
     warn_of_checked_root(ui, session, project.root())?;
     let mut found = with_clock(ui, "checking the project", || match args.fix {
-        Some(which) => lint.fix(which.least()),
+        Some(which) => lint.check_and_fix(which.least_applicability()),
         None => Ok(lint.check()),
     })
-    .map_err(|error| unwritten(&error))?;
+    .map_err(|error| unwritten_fix_error(&error))?;
     if let Some(file) = &args.baseline {
         let path = match file {
             Some(file) => session.directory().join(file),
             None => root.join(BASELINE),
         };
         if args.update_baseline {
-            let mut baseline = Baseline::of(&found.diagnostics, root);
+            let mut baseline = Baseline::from_diagnostics(&found.diagnostics, root);
             // What is recorded of the rest of the project stays.
             if let Ok(before) = read_baseline(session, &path) {
-                baseline.add_others(before, |file| lint.holds(&root.join(file)));
+                baseline.add_others(before, |file| lint.contains_path(&root.join(file)));
             }
             write_baseline(ui, session, &path, &baseline)?;
         }
@@ -241,19 +243,21 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     }
     found.group_causes();
     let unchecked = unchecked_parts(&found, checks.failure.take().as_deref());
-    let outcome = report(ui, args, &found, root, &unchecked);
+    let outcome = print_findings(ui, args, &found, root, &unchecked);
     checks.mention_unparsed(ui, root)?;
     if found.files == 0 {
         match found.elsewhere {
-            0 => ui.warning("no guidance files found")?,
+            0 => ui.print_warning("no guidance files found")?,
             others => {
                 let place = |path: &PathBuf| match path.to_str() {
                     Some(".") => "this directory".to_owned(),
                     _ => format!("`{}`", path.display()),
                 };
                 let place = args.paths.iter().map(place).collect::<Vec<_>>().join(", ");
-                let others = counted(others, "guidance file");
-                ui.warning(&format!("no guidance in {place}; {others} elsewhere in the project"))?;
+                let others = format_count(others, "guidance file");
+                ui.print_warning(&format!(
+                    "no guidance in {place}; {others} elsewhere in the project"
+                ))?;
             }
         }
         mention_unread_parents(ui, session, project.root())?;
@@ -268,11 +272,11 @@ fn check_global(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     diagnostics.retain(|one| args.pedantic || one.severity != Severity::Note);
     let root = resolved_home(session.system()).unwrap_or_else(|| session.directory().to_owned());
     let found = Findings { diagnostics, checked: vec![LintPart::Setup], ..Findings::default() };
-    report(ui, args, &found, &root, &[])
+    print_findings(ui, args, &found, &root, &[])
 }
 
 /// Prints the findings, and tells whether they are a reason to fail.
-fn report(
+fn print_findings(
     ui: &mut Ui,
     args: &LintArgs,
     found: &Findings,
@@ -284,14 +288,15 @@ fn report(
             ui.print_diagnostics(&found.diagnostics, root)?;
             for (path, reason) in &found.unfixed {
                 let path = path_below(root, path);
-                ui.warning(&format!("cannot fix `{path}`: the file {reason}"))?;
+                ui.print_warning(&format!("cannot fix `{path}`: the file {reason}"))?;
             }
-            ui.status(&summary(found, args, unchecked))?;
+            ui.print_status(&render_lint_summary(found, args, unchecked))?;
         }
         FindingsFormat::Json => ui.print_json("lint", root, &found.diagnostics, found)?,
         format => print_report(ui, format, &found.diagnostics, root)?,
     }
-    let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
+    let (errors, warnings) =
+        (found.count_severity(Severity::Error), found.count_severity(Severity::Warning));
     refuse_if(errors > 0 || args.strict && warnings > 0)
 }
 
@@ -314,11 +319,11 @@ pub(super) fn print_report(
 ) -> Result {
     match format {
         FindingsFormat::Text | FindingsFormat::Json => Ok(()),
-        FindingsFormat::Github => ui.print_text(render::github(found, root).as_bytes()),
-        FindingsFormat::Gitlab => ui.print_document(&render::gitlab(found, root)),
-        FindingsFormat::Junit => ui.print_text(render::junit(found, root).as_bytes()),
+        FindingsFormat::Github => ui.print_text(render::render_github(found, root).as_bytes()),
+        FindingsFormat::Gitlab => ui.print_document(&render::render_gitlab(found, root)),
+        FindingsFormat::Junit => ui.print_text(render::render_junit(found, root).as_bytes()),
         FindingsFormat::Sarif => {
-            ui.print_document(&render::sarif(found, root, env!("CARGO_PKG_VERSION")))
+            ui.print_document(&render::render_sarif(found, root, env!("CARGO_PKG_VERSION")))
         }
     }
 }
@@ -349,7 +354,7 @@ impl ProjectChecks<'_> {
         let files = files.iter().filter(|path| path.to_string_lossy().ends_with(".agent.md"));
         let agents: Vec<(&Path, Agent)> = files
             .filter_map(|path| {
-                let agent = load(self.session.system(), path, &options).agent()?.clone();
+                let agent = load_agent(self.session.system(), path, &options).agent()?.clone();
                 agent.tools.is_some().then_some((*path, agent))
             })
             .collect();
@@ -381,24 +386,24 @@ impl ProjectChecks<'_> {
         let path = path_below(root, path);
         let others = match unparsed.len() {
             1 => String::new(),
-            count => format!(" and of {}", counted(count - 1, "other agent file")),
+            count => format!(" and of {}", format_count(count - 1, "other agent file")),
         };
-        ui.warning(&format!("the code of `{path}`{others} was not checked: {reason}"))?;
+        ui.print_warning(&format!("the code of `{path}`{others} was not checked: {reason}"))?;
         if reason == agent_program::MISSING {
-            ui.hint(agent_program::HOW_TO_GET_IT)?;
+            ui.print_hint(agent_program::HOW_TO_GET_IT)?;
         }
         Ok(())
     }
 }
 
 impl ConfigurationCheck for ProjectChecks<'_> {
-    fn check(
+    fn check_configuration_file(
         &self,
         system: &dyn System,
         root: &Root,
         configuration: &Arc<Source>,
     ) -> Vec<Diagnostic> {
-        ProjectAndSource.check(system, root, configuration)
+        ProjectAndSource.check_configuration_file(system, root, configuration)
     }
 
     fn check_files(&self, root: &Root, files: &[&Path]) -> Vec<Diagnostic> {
@@ -422,12 +427,12 @@ impl ConfigurationCheck for ProjectChecks<'_> {
         }
     }
 
-    fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
-        ProjectAndSource.settle(system, root, diagnostics);
+    fn remove_resolved(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
+        ProjectAndSource.remove_resolved(system, root, diagnostics);
     }
 }
 
-fn refusal(problem: &UncheckedPath, path: &Path, root: &Path) -> CommandError {
+fn unchecked_path_error(problem: &UncheckedPath, path: &Path, root: &Path) -> CommandError {
     let (path, root) = (path.display(), root.display());
     match problem {
         UncheckedPath::Outside => CommandError::refused(format!("`{path}` is outside `{root}`"))
@@ -442,7 +447,7 @@ fn read_baseline(session: &Session, path: &Path) -> Result<Baseline> {
         CommandError::refused(format!("the baseline `{shown}` cannot be read: {error}"))
             .with_hint("`brief lint --baseline --update-baseline` writes one")
     })?;
-    Baseline::read(&bytes).map_err(|error| {
+    Baseline::parse(&bytes).map_err(|error| {
         CommandError::refused(format!("the baseline `{shown}` cannot be used: {error}"))
             .with_hint("`--update-baseline` writes it anew")
     })
@@ -455,18 +460,18 @@ fn write_baseline(ui: &mut Ui, session: &Session, path: &Path, baseline: &Baseli
     };
     let text = baseline.to_text().map_err(|error| refused(&error))?;
     session.system().replace_file(path, text.as_bytes()).map_err(|error| refused(&error))?;
-    ui.status(&format!("{shown} records {}", counted(baseline.count(), "finding")))
+    ui.print_status(&format!("{shown} records {}", format_count(baseline.count(), "finding")))
 }
 
-fn unwritten(fix: &UnwrittenFix) -> CommandError {
+fn unwritten_fix_error(fix: &UnwrittenFix) -> CommandError {
     let (path, error) = (fix.path.display(), &fix.error);
     CommandError::refused(format!("`{path}` cannot be written: {error}"))
 }
 
-fn summary(found: &Findings, args: &LintArgs, unchecked: &[String]) -> String {
-    let count = |severity, word| match found.count(severity) {
+fn render_lint_summary(found: &Findings, args: &LintArgs, unchecked: &[String]) -> String {
+    let count = |severity, word| match found.count_severity(severity) {
         0 => None,
-        count => Some(counted(count, word)),
+        count => Some(format_count(count, word)),
     };
     let kinds = [
         count(Severity::Error, "error"),
@@ -482,7 +487,7 @@ fn summary(found: &Findings, args: &LintArgs, unchecked: &[String]) -> String {
         text.push_str(&format!(" since `{since}`"));
     }
     if !args.global {
-        text.push_str(&format!(" in {}", counted(found.files, "file")));
+        text.push_str(&format!(" in {}", format_count(found.files, "file")));
     }
     for (count, how) in [(found.known, "in the baseline"), (found.ignored, "suppressed")] {
         if count > 0 {

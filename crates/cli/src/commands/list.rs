@@ -11,7 +11,7 @@ use brief_registry::install::{
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, ManifestPlace};
 use brief_registry::{Event, Network, SourceAddress};
-use brief_syntax::text::{counted, fold, visible_line};
+use brief_syntax::text::{fold_line, format_count, visible_line};
 use brief_syntax::yaml::Node;
 use brief_workflows::add::{ITEMS, find_elsewhere};
 use clap::Args;
@@ -21,7 +21,9 @@ use serde_json::{Value, json};
 use super::deps;
 use super::question::CountingArgs;
 use crate::error::{CommandError, Result, refuse_if};
-use crate::installation::{self, Installation, InstallationArg, JsonSource, full_name, short};
+use crate::installation::{
+    self, Installation, InstallationArg, JsonSource, full_name, short_commit,
+};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -86,9 +88,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
     let installation = Installation::find(ui, session, &args.place)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
     if let Some(source) = &args.source {
-        return available(ui, session, &installation, source, args);
+        return print_available(ui, session, &installation, source, args);
     }
-    let lock = installation.lock(session.system())?.unwrap_or_default();
+    let lock = installation.read_lock(session.system())?.unwrap_or_default();
     if args.json {
         print_json(ui, session, &installation, &manifest, &lock)?;
     } else if lock.items.is_empty() && lock.dependencies.is_empty() {
@@ -97,7 +99,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
             [] => "`brief add SOURCE` does that",
             _ => "`brief sync` installs what brief.toml says",
         };
-        ui.status(&format!("nothing is installed in {place}; {way}"))?;
+        ui.print_status(&format!("nothing is installed in {place}; {way}"))?;
     } else if args.tree {
         print_tree(ui, &lock)?;
     } else {
@@ -105,7 +107,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
     }
     if !args.json {
         for LockedDependency { id, files, .. } in &lock.dependencies {
-            let files = counted(files.len(), "file");
+            let files = format_count(files.len(), "file");
             ui.print_line(visible_line(&format!("{}:{id}  {files} of a package", id.ecosystem)))?;
         }
     }
@@ -115,8 +117,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
 fn print_list(ui: &mut Ui, lock: &Lock) -> Result {
     let widest = lock.items.keys().map(|id| full_name(id).len()).max().unwrap_or_default();
     for (id, item) in &lock.items {
-        let from = origin(lock, item);
-        ui.print_line(format!("{:widest$}  {from}{}", full_name(id), details(item)))?;
+        let from = render_item_origin(lock, item);
+        ui.print_line(format!("{:widest$}  {from}{}", full_name(id), render_item_details(item)))?;
     }
     for (name, source) in &lock.sources {
         if let Some(signer) = &source.signer {
@@ -127,7 +129,7 @@ fn print_list(ui: &mut Ui, lock: &Lock) -> Result {
 }
 
 /// Returns the version of an item and the bundles that bring it.
-fn details(item: &LockedItem) -> String {
+fn render_item_details(item: &LockedItem) -> String {
     let version = item.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
     match item.bundles.as_slice() {
         [] => version,
@@ -136,10 +138,10 @@ fn details(item: &LockedItem) -> String {
 }
 
 /// Returns the source of an item, with its commit.
-fn origin(lock: &Lock, item: &LockedItem) -> String {
+fn render_item_origin(lock: &Lock, item: &LockedItem) -> String {
     let commit = lock.sources.get(&item.source).and_then(|source| source.commit.as_deref());
     match commit {
-        Some(commit) => format!("{}@{}", item.source, short(commit)),
+        Some(commit) => format!("{}@{}", item.source, short_commit(commit)),
         None => item.source.clone(),
     }
 }
@@ -158,7 +160,8 @@ fn print_tree(ui: &mut Ui, lock: &Lock) -> Result {
             },
             ManifestPlace::Directory(path) => path.clone(),
         };
-        let commit = source.commit.as_deref().map_or(String::new(), |at| format!(" {}", short(at)));
+        let commit =
+            source.commit.as_deref().map_or(String::new(), |at| format!(" {}", short_commit(at)));
         let signer = source.signer.as_deref();
         let signer = signer.map_or(String::new(), |signer| format!(", signed by {signer}"));
         ui.print_heading(&visible_line(&format!("{name} ({place}{commit}{signer})")))?;
@@ -167,7 +170,7 @@ fn print_tree(ui: &mut Ui, lock: &Lock) -> Result {
             ui.print_line(format!("  bundle/{bundle}{version}"))?;
         }
         for (id, item) in lock.items.iter().filter(|(_, item)| item.source == *name) {
-            ui.print_line(format!("  {}{}", full_name(id), details(item)))?;
+            ui.print_line(format!("  {}{}", full_name(id), render_item_details(item)))?;
             for path in item.files.keys() {
                 ui.print_line(format!("    {path}"))?;
             }
@@ -195,14 +198,14 @@ fn print_json(
         .iter()
         .map(|(name, source)| JsonSource::new(name, &source.place, None, source.commit.as_deref()));
     let items = lock.items.iter().map(|(id, item)| {
-        let found = inventory.item(&item.source, id);
+        let found = inventory.find_item(&item.source, id);
         let files = item.files.iter();
         InstalledRow {
             kind: id.kind.as_str(),
             name: &id.name,
             description: found.map(PortableItem::description),
             version: item.version.as_deref(),
-            license: found.and_then(|found| found.document().text("license")),
+            license: found.and_then(|found| found.document().field_text("license")),
             metadata: found.and_then(|found| found.document().field("metadata")),
             source: &item.source,
             path: &item.path,
@@ -224,7 +227,7 @@ fn print_json(
 
 /// Asks for a source by its name in brief.toml or by its address. `work` gets the source and the directory that
 /// relative paths in it begin at.
-pub(super) fn look<T>(
+pub(super) fn with_resolved_source<T>(
     ui: &mut Ui,
     session: &Session,
     installation: &Installation,
@@ -235,7 +238,7 @@ pub(super) fn look<T>(
     let system = session.system();
     let usage = |error: brief_registry::SourceError| CommandError::usage(error.to_string());
     let manifest = installation.manifest.as_ref();
-    let named = manifest.and_then(|manifest| manifest.source(text));
+    let named = manifest.and_then(|manifest| manifest.find_source(text));
     let (source, base) = match named {
         Some(source) => {
             let found = brief_registry::install::source_of(system, &installation.project, source)?;
@@ -247,8 +250,8 @@ pub(super) fn look<T>(
             (source, session.directory())
         }
     };
-    let network = installation::network(offline);
-    let found = installation::watched(ui, |observer| work(&source, base, network, observer))?;
+    let network = installation::network_mode(offline);
+    let found = installation::with_progress(ui, |observer| work(&source, base, network, observer))?;
     let found = found.map_err(|error| match named {
         Some(_) => error.into(),
         None => installation::refusal_of_typed(error),
@@ -256,7 +259,7 @@ pub(super) fn look<T>(
     Ok((source, found))
 }
 
-fn available(
+fn print_available(
     ui: &mut Ui,
     session: &Session,
     installation: &Installation,
@@ -265,12 +268,18 @@ fn available(
 ) -> Result {
     let (system, clients) = (session.system(), installation.clients.profiles().ids());
     let offline = args.offline;
-    let (source, found) =
-        look(ui, session, installation, text, offline, |source, base, network, observer| {
+    let (source, found) = with_resolved_source(
+        ui,
+        session,
+        installation,
+        text,
+        offline,
+        |source, base, network, observer| {
             list_source(system, source, base, &clients, network, observer)
-        })?;
+        },
+    )?;
     let (base, listing) = (session.directory(), &found.listing);
-    let problems = listing.problems(&source.to_string());
+    let problems = listing.manifest_diagnostics(&source.to_string());
     let is_empty = listing.items.is_empty() && listing.bundles.is_empty();
     if args.json {
         let body = json!({
@@ -284,18 +293,18 @@ fn available(
         ui.print_json("list", base, &problems, body)?;
     } else {
         for note in &found.notes {
-            ui.warning(note)?;
+            ui.print_warning(note)?;
         }
         ui.print_diagnostics(&problems, base)?;
         print_offers(ui, listing)?;
         tell_rest(ui, listing)?;
         if is_empty {
-            ui.status(&format!("there are no items in `{}`", source.typed()))?;
+            ui.print_status(&format!("there are no items in `{}`", source.shortest_spelling()))?;
         }
         if let Some(hint) = find_elsewhere(&source, &listing.elsewhere, &[]) {
-            ui.hint(&hint)?;
+            ui.print_hint(&hint)?;
         } else if is_empty {
-            ui.hint(ITEMS)?;
+            ui.print_hint(ITEMS)?;
         }
     }
     refuse_if(is_empty)
@@ -309,12 +318,12 @@ fn print_offers(ui: &mut Ui, listing: &SourceListing) -> Result {
         let about = bundle.description.as_deref().unwrap_or_default();
         let more = more_than_items(bundle);
         let line = format!("bundle/{}{version}{more}: {about}", bundle.name);
-        ui.print_line(fold(&line, width))?;
+        ui.print_line(fold_line(&line, width))?;
     }
     for item in &listing.items {
         let wrong = if item.valid { "" } else { " (cannot be used: see `brief lint`)" };
         let line = format!("{}/{}{wrong}: {}", item.kind, item.name, item.description);
-        ui.print_line(fold(&line, width))?;
+        ui.print_line(fold_line(&line, width))?;
     }
     Ok(())
 }
@@ -325,7 +334,7 @@ fn more_than_items(bundle: &ListedBundle) -> String {
         |name: &str| bundle.capabilities.iter().filter(|fact| fact.starts_with(name)).count();
     let counts = [("hook", count("hooks ")), ("MCP server", count("mcp-servers "))];
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-    let words: Vec<String> = counts.map(|(noun, count)| counted(count, noun)).collect();
+    let words: Vec<String> = counts.map(|(noun, count)| format_count(count, noun)).collect();
     if words.is_empty() { String::new() } else { format!(" (also {})", words.join(", ")) }
 }
 
@@ -335,7 +344,7 @@ fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result {
         let count = listing.outside.len();
         let OutsidePlugin { name, place, .. } = first;
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
-        ui.status(&format!(
+        ui.print_status(&format!(
             "not in this source: the plugin `{name}` at `{place}`{more}; `--json` lists them"
         ))?;
     }
@@ -343,7 +352,9 @@ fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result {
         let count = listing.left_out.len();
         let more =
             if count > 1 { format!(", and {} more files", count - 1) } else { String::new() };
-        ui.status(&format!("no item: `{path}`, because {reason}{more}; `--json` lists them"))?;
+        ui.print_status(&format!(
+            "no item: `{path}`, because {reason}{more}; `--json` lists them"
+        ))?;
     }
     Ok(())
 }

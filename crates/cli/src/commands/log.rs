@@ -5,12 +5,12 @@ use std::path::Path;
 
 use brief_engine::Project;
 use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, ReceiptTrace, Receipts};
-use brief_syntax::text::{grouped, visible_line};
+use brief_syntax::text::{group_digits, visible_line};
 use brief_system::System;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::whole::counted;
+use super::whole::format_count;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -44,7 +44,7 @@ enum LogCommand {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 struct LogQuery {
     /// A session, a file or an item
-    #[arg(value_name = "SESSION|FILE|ITEM", add = clap_complete::ArgValueCompleter::new(crate::complete::items))]
+    #[arg(value_name = "SESSION|FILE|ITEM", add = clap_complete::ArgValueCompleter::new(crate::complete::complete_items))]
     word: Option<String>,
 
     /// Look back this many days
@@ -71,35 +71,36 @@ struct LogQuery {
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LogArgs) -> Result {
     let system = session.system();
     match &args.command {
-        Some(LogCommand::Enable) => turn(ui, system, true),
-        Some(LogCommand::Disable) => turn(ui, system, false),
+        Some(LogCommand::Enable) => set_recording(ui, system, true),
+        Some(LogCommand::Disable) => set_recording(ui, system, false),
         Some(LogCommand::Clear) => {
-            let removed = receipts::clear(system).map_err(|error| {
+            let removed = receipts::clear_receipts(system).map_err(|error| {
                 CommandError::refused(format!("cannot remove a record: {error}"))
             })?;
-            ui.status(&format!("removed {}", counted(removed, "day")))
+            ui.print_status(&format!("removed {}", format_count(removed, "day")))
         }
-        None => show(ui, session, &args.query),
+        None => print_log(ui, session, &args.query),
     }
 }
 
-fn turn(ui: &mut Ui, system: &dyn System, is_on: bool) -> Result {
-    receipts::turn(system, is_on)
+fn set_recording(ui: &mut Ui, system: &dyn System, is_on: bool) -> Result {
+    receipts::switch_receipts(system, is_on)
         .map_err(|error| CommandError::refused(format!("cannot write the setting: {error}")))?;
-    ui.status(if is_on { "recording enabled" } else { "recording disabled" })
+    ui.print_status(if is_on { "recording enabled" } else { "recording disabled" })
 }
 
-fn show(ui: &mut Ui, session: &Session, args: &LogQuery) -> Result {
+fn print_log(ui: &mut Ui, session: &Session, args: &LogQuery) -> Result {
     let system = session.system();
-    let project = session.project()?;
+    let project = session.open_project()?;
     let Receipts { mut receipts, unreadable } = Receipts::read(system, args.days);
     let root = project.root().path().display().to_string();
     receipts.retain(|receipt| args.all || receipt.root == root);
     let never =
         if args.unused { receipts::never_delivered(&project, &receipts) } else { Vec::new() };
-    let drift = if args.mismatch { receipts::drift(&project, &receipts) } else { Vec::new() };
+    let drift =
+        if args.mismatch { receipts::find_loading_drift(&project, &receipts) } else { Vec::new() };
     let shown = match &args.word {
-        Some(word) => chosen(&receipts, word, &project, session.directory()),
+        Some(word) => select_receipts(&receipts, word, &project, session.directory()),
         None => receipts.clone(),
     };
     if args.json {
@@ -108,15 +109,15 @@ fn show(ui: &mut Ui, session: &Session, args: &LogQuery) -> Result {
             "is_on": receipts::is_on(system),
             "days": args.days,
             "unreadable": unreadable,
-            "receipts": shown.iter().filter(|_| is_list).map(json).collect::<Vec<_>>(),
+            "receipts": shown.iter().filter(|_| is_list).map(receipt_json).collect::<Vec<_>>(),
             "never": never,
             "drift": drift,
         });
         ui.print_json("log", project.root().path(), &[], body)?;
     } else {
         if unreadable > 0 {
-            let lines = counted(unreadable, "line");
-            ui.warning(&format!(
+            let lines = format_count(unreadable, "line");
+            ui.print_warning(&format!(
                 "{lines} of receipts were left out: they are not of this version"
             ))?;
         }
@@ -131,8 +132,8 @@ fn show(ui: &mut Ui, session: &Session, args: &LogQuery) -> Result {
     refuse_if(!drift.is_empty())
 }
 
-fn json(receipt: &Receipt) -> Value {
-    let missing: BTreeMap<&str, String> = receipt.missing().into_iter().collect();
+fn receipt_json(receipt: &Receipt) -> Value {
+    let missing: BTreeMap<&str, String> = receipt.missing_parts().into_iter().collect();
     let ReceiptTrace { call, transcript, root_session, head, step, mode, agent_type } =
         &receipt.trace;
     json!({
@@ -158,21 +159,26 @@ fn json(receipt: &Receipt) -> Value {
 }
 
 /// Returns the receipts that a word chooses.
-fn chosen(receipts: &[Receipt], word: &str, project: &Project<'_>, here: &Path) -> Vec<Receipt> {
-    let located = project.root().locate(project.system(), here, Path::new(word));
+fn select_receipts(
+    receipts: &[Receipt],
+    word: &str,
+    project: &Project<'_>,
+    here: &Path,
+) -> Vec<Receipt> {
+    let located = project.root().locate_target(project.system(), here, Path::new(word));
     let path = located.as_ref().map_or(word, |target| target.slashed());
-    receipts::chosen(receipts, word, path)
+    receipts::filter_receipts(receipts, word, path)
 }
 
 fn print_receipts(ui: &mut Ui, receipts: &[Receipt], args: &LogQuery, is_on: bool) -> Result {
     if !is_on {
-        ui.warning("recording is disabled; run `brief log enable` to resume it")?;
+        ui.print_warning("recording is disabled; run `brief log enable` to resume it")?;
     }
     if receipts.is_empty() {
         let days = counted_days(args.days);
         let about = args.word.as_ref().map_or(String::new(), |word| format!(" about `{word}`"));
-        ui.status(&format!("no deliveries{about} in the last {days}"))?;
-        return ui.hint("run `brief hook install` to deliver guidance and record it");
+        ui.print_status(&format!("no deliveries{about} in the last {days}"))?;
+        return ui.print_hint("run `brief hook install` to deliver guidance and record it");
     }
     // By session, in the order in which the sessions began.
     let mut order: Vec<(&str, &str)> = Vec::new();
@@ -197,8 +203,8 @@ fn print_receipts(ui: &mut Ui, receipts: &[Receipt], args: &LogQuery, is_on: boo
             "{client} {}  {}  {}, {} tokens",
             visible_line(id),
             told[0].time(),
-            counted(items, "item"),
-            grouped(tokens as u64)
+            format_count(items, "item"),
+            group_digits(tokens as u64)
         ))?;
         for receipt in told {
             print_receipt(ui, receipt)?;
@@ -248,7 +254,8 @@ fn print_receipt(ui: &mut Ui, receipt: &Receipt) -> Result {
 
 fn print_never(ui: &mut Ui, never: &[NeverDelivered], receipts: &[Receipt], days: u64) -> Result {
     if receipts.is_empty() {
-        return ui.status(&format!("no deliveries recorded in the last {}", counted_days(days)));
+        return ui
+            .print_status(&format!("no deliveries recorded in the last {}", counted_days(days)));
     }
     for item in never {
         let NeverDelivered { dialect, name, place, line } = item;
@@ -258,18 +265,18 @@ fn print_never(ui: &mut Ui, never: &[NeverDelivered], receipts: &[Receipt], days
             visible_line(name)
         ))?;
     }
-    let items = counted(never.len(), "item");
-    ui.status(&format!("{items} delivered to no agent in the last {}", counted_days(days)))
+    let items = format_count(never.len(), "item");
+    ui.print_status(&format!("{items} delivered to no agent in the last {}", counted_days(days)))
 }
 
 fn counted_days(days: u64) -> String {
-    counted(usize::try_from(days).unwrap_or(usize::MAX), "day")
+    format_count(usize::try_from(days).unwrap_or(usize::MAX), "day")
 }
 
 fn print_drift(ui: &mut Ui, drift: &[LoadingDrift], receipts: &[Receipt]) -> Result {
     let reports = receipts.iter().flat_map(|receipt| &receipt.items);
     if !reports.clone().any(|item| item.how == receipts::ReceiptKind::Loaded) {
-        ui.status("no client has reported what it loads; Claude Code does, with the hook")?;
+        ui.print_status("no client has reported what it loads; Claude Code does, with the hook")?;
         return Ok(());
     }
     for LoadingDrift { client, session, place, is_loaded } in drift {
@@ -281,5 +288,5 @@ fn print_drift(ui: &mut Ui, drift: &[LoadingDrift], receipts: &[Receipt]) -> Res
         let (place, session) = (visible_line(place), visible_line(session));
         ui.print_line(format_args!("{place}  {client} {session}: {what}"))?;
     }
-    ui.status(&counted(drift.len(), "difference"))
+    ui.print_status(&format_count(drift.len(), "difference"))
 }

@@ -20,12 +20,12 @@ pub(crate) struct LspArgs {
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, _: &LspArgs) -> Result {
     if ui.can_ask() {
-        ui.status("waiting for an editor on standard input; Ctrl-C ends it")?;
-        ui.hint("`brief lint` answers a person")?;
+        ui.print_status("waiting for an editor on standard input; Ctrl-C ends it")?;
+        ui.print_hint("`brief lint` answers a person")?;
     }
     let input = ui.take_stdin();
     let ending =
-        lsp::serve(&session.shared_system(), session.directory(), input, &mut |message| {
+        lsp::serve_lsp(&session.shared_system(), session.directory(), input, &mut |message| {
             ui.print_message(message)
         })?;
     refuse_if(ending == LspEnding::Abrupt)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use brief_syntax::render::path_below;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use clap::Args;
 use serde_json::json;
 
@@ -24,10 +24,10 @@ pub(crate) struct ManArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ManArgs) -> Result {
-    let mut command = crate::command();
+    let mut command = crate::build_command_line();
     command.build();
     let Some(directory) = &args.target else {
-        return ui.print_raw(&page(command, "brief"));
+        return ui.print_raw(&render_man_page(command, "brief"));
     };
     let (system, directory) = (session.system(), session.directory().join(directory));
     let mut created = Vec::new();
@@ -44,25 +44,25 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ManArgs) -> Result {
     };
     let mut pending = vec![("brief".to_owned(), command)];
     while let Some((name, command)) = pending.pop() {
-        write(&name, page(command.clone(), &name))?;
+        write(&name, render_man_page(command.clone(), &name))?;
         let is_shown = |below: &&clap::Command| below.get_name() != "help" && !below.is_hide_set();
         let below = command.get_subcommands().filter(is_shown);
         pending.extend(below.map(|below| (format!("{name}-{}", below.get_name()), below.clone())));
     }
     created.sort_unstable();
     if args.json {
-        let root = session.root()?;
+        let root = session.open_root()?;
         let created = created.iter().map(|path| path_below(root.path(), path));
         let body = json!({ "created": created.collect::<Vec<_>>() });
         ui.print_json("man", root.path(), &[], body)?;
     } else {
-        let pages = counted(created.len(), "page");
-        ui.status(&format!("wrote {pages} to {}", directory.display()))?;
+        let pages = format_count(created.len(), "page");
+        ui.print_status(&format!("wrote {pages} to {}", directory.display()))?;
     }
     Ok(())
 }
 
-fn page(command: clap::Command, name: &str) -> String {
+fn render_man_page(command: clap::Command, name: &str) -> String {
     let mut page = Vec::new();
     let man = clap_mangen::Man::new(command.disable_help_subcommand(true));
     man.title(name.to_uppercase()).render(&mut page).expect("memory takes whatever is written");

@@ -16,7 +16,7 @@ use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::question::request;
+use super::question::create_briefing_request;
 use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -42,7 +42,7 @@ pub(crate) struct McpServersArgs {
     json: bool,
 
     /// Print them in this client's format
-    #[arg(long = "for", value_name = "CLIENT", value_parser = clients())]
+    #[arg(long = "for", value_name = "CLIENT", value_parser = client_parser())]
     client: Option<String>,
 
     /// Start each server, list its tools, and stop it
@@ -94,26 +94,28 @@ fn of_clients(
         let Some(Ok(top)) = top else { continue };
         for file in mcp::server_files(scope) {
             let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
-                Ok(bytes) => mcp::find(&file, &String::from_utf8_lossy(&bytes), root),
+                Ok(bytes) => mcp::parse_servers(&file, &String::from_utf8_lossy(&bytes), root),
                 Err(ReadError::Missing) => continue,
                 Err(error) => Err(error.to_string()),
             };
             match found {
                 Ok(found) => servers.extend(found.into_iter().map(|found| (file, found))),
-                Err(problem) => ui.warning(&format!("{} is not read: {problem}", file.shown()))?,
+                Err(problem) => {
+                    ui.print_warning(&format!("{} is not read: {problem}", file.display_path()))?;
+                }
             }
         }
     }
     Ok(servers)
 }
 
-pub(super) fn clients() -> PossibleValuesParser {
-    PossibleValuesParser::new(mcp::clients().map(|(client, _)| client))
+pub(super) fn client_parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(mcp::server_clients().map(|(client, _)| client))
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Result {
-    let session = &session.remembering();
-    let mut request = request(session, Some(&args.path))?.only([hosted::NAME]);
+    let session = &session.with_memory();
+    let mut request = create_briefing_request(session, Some(&args.path))?.only([hosted::NAME]);
     if let Some(mounted) = &args.workspace {
         request = request.mounted(session.directory().join(mounted));
     }
@@ -125,23 +127,28 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Resu
     let of_clients =
         if args.client.is_none() { of_clients(ui, session, root)? } else { Vec::new() };
     if args.accept {
-        return super::mcp::accept(ui, session, args.exec);
+        return super::mcp::accept_tools(ui, session, args.exec);
     }
-    let checked = if args.check { Some(super::mcp::check(ui, session, args.exec)?) } else { None };
+    let checked = if args.check {
+        Some(super::mcp::check_project_servers(ui, session, args.exec)?)
+    } else {
+        None
+    };
     let has_failed = checked.iter().flatten().any(|server| server.problem.is_some());
     if args.json {
         let mcp_servers = McpServersReport(servers);
-        let client_servers = of_clients.iter().map(|(file, found)| json(file, found)).collect();
+        let client_servers =
+            of_clients.iter().map(|(file, found)| server_json(file, found)).collect();
         let body = Configured { mcp_servers, client_servers, checked };
         ui.print_json("mcp servers", root, diagnostics, body)?;
         return refuse_if(has_failed);
     }
-    ui.mention(diagnostics, root)?;
+    ui.print_diagnostic_lines(diagnostics, root)?;
     if let Some(checked) = &checked {
         print_checked(ui, checked)?;
         return refuse_if(has_failed);
     }
-    if let Some(profile) = args.client.as_deref().and_then(mcp::profile) {
+    if let Some(profile) = args.client.as_deref().and_then(mcp::find_server_profile) {
         let servers = servers.iter();
         let servers = servers.map(|server| (server.name.clone(), server.server.clone()));
         print_for(ui, profile, &servers_for(servers))?;
@@ -159,7 +166,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Resu
             ui.print_line(format!("  {}", visible_line(&words)))?;
         }
         for (file, FoundServer { server, line, .. }) in &of_clients {
-            let (name, client, path) = (&server.name, file.client, file.shown());
+            let (name, client, path) = (&server.name, file.client, file.display_path());
             let disabled = if server.disabled { ", disabled" } else { "" };
             ui.print_heading(&format!("{name}  {path}:{line}, for {client}{disabled}"))?;
             let words = match &server.transport {
@@ -169,16 +176,18 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Resu
             ui.print_line(format!("  {}", visible_line(&words)))?;
         }
         if servers.is_empty() && of_clients.is_empty() {
-            ui.status("no MCP servers are configured here")?;
+            ui.print_status("no MCP servers are configured here")?;
         } else {
-            ui.status("asking starts none of them; `--check` starts each and lists its tools")?;
+            ui.print_status(
+                "asking starts none of them; `--check` starts each and lists its tools",
+            )?;
         }
     }
     Ok(())
 }
 
 /// Returns a server of a client's own file, with its place.
-fn json(file: &ServerFile, FoundServer { server, line, .. }: &FoundServer) -> Value {
+fn server_json(file: &ServerFile, FoundServer { server, line, .. }: &FoundServer) -> Value {
     let (command, args, url) = match &server.transport {
         Transport::Stdio { command, args, .. } => (Some(command), args.as_slice(), None),
         Transport::Remote { url, .. } => (None, &[][..], Some(url)),
@@ -186,7 +195,7 @@ fn json(file: &ServerFile, FoundServer { server, line, .. }: &FoundServer) -> Va
     json!({
         "client": file.client,
         "name": server.name,
-        "path": file.shown(),
+        "path": file.display_path(),
         "line": line,
         "command": command,
         "args": args,
@@ -211,23 +220,23 @@ fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result {
     }
     let failed = checked.iter().filter(|server| server.problem.is_some()).count();
     match (checked.len(), failed) {
-        (0, _) => ui.status("no MCP servers to start are configured here")?,
-        (_, 0) => ui.status("each server was started, and ended again")?,
-        (all, failed) => ui.warning(&format!("{failed} of {all} servers failed"))?,
+        (0, _) => ui.print_status("no MCP servers to start are configured here")?,
+        (_, 0) => ui.print_status("each server was started, and ended again")?,
+        (all, failed) => ui.print_warning(&format!("{failed} of {all} servers failed"))?,
     }
     Ok(())
 }
 
 /// Prints servers in a client's format.
 pub(super) fn print_for(ui: &mut Ui, profile: &ServerProfile, servers: &[Server]) -> Result {
-    let written = mcp::write(profile, servers);
+    let written = mcp::render_servers(profile, servers);
     for (name, reason) in &written.left_out {
-        ui.warning(&format!("`{name}` is left out: {reason}"))?;
+        ui.print_warning(&format!("`{name}` is left out: {reason}"))?;
     }
     ui.print_text(written.text.as_bytes())?;
     let home = || profile.home_file.as_ref().map(|file| format!("~/{file}"));
     let file = profile.file.as_ref().map(ToString::to_string).or_else(home);
-    ui.status(&format!("this is the content of {}", file.unwrap_or_default()))
+    ui.print_status(&format!("this is the content of {}", file.unwrap_or_default()))
 }
 
 /// Converts servers of any dialect to the model of the clients.

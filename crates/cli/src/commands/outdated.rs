@@ -3,9 +3,9 @@
 use brief_registry::install::{self, Newest};
 use serde_json::{Value, json};
 
-use super::update::sources;
+use super::update::resolve_source_names;
 use crate::error::{Result, refuse_if};
-use crate::installation::{self, Installation, InstallationArg, short};
+use crate::installation::{self, Installation, InstallationArg, short_commit};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -20,25 +20,31 @@ pub(super) fn run(
     let installation = Installation::find(ui, session, place)?;
     let mut manifest = installation.manifest.clone().unwrap_or_default();
     if !names.is_empty() {
-        let chosen = sources(session, &installation, &manifest, names)?;
+        let chosen = resolve_source_names(session, &installation, &manifest, names)?;
         manifest.sources.retain(|source| chosen.contains(&source.name));
     }
-    let lock = installation.lock(session.system())?.unwrap_or_default();
-    let found = installation::watched(ui, |observer| {
-        install::newest(session.system(), &installation.project, &manifest, &lock, observer)
+    let lock = installation.read_lock(session.system())?.unwrap_or_default();
+    let found = installation::with_progress(ui, |observer| {
+        install::query_newest_versions(
+            session.system(),
+            &installation.project,
+            &manifest,
+            &lock,
+            observer,
+        )
     })??;
     if is_json {
-        let body = json!({ "sources": found.iter().map(json).collect::<Vec<_>>() });
+        let body = json!({ "sources": found.iter().map(newest_version_json).collect::<Vec<_>>() });
         let root = &installation.project.outputs;
         ui.print_json("update check", root, &[], body)?;
     } else {
         for source in &found {
-            print(ui, source)?;
+            print_newest_version(ui, source)?;
         }
     }
     let failed = found.iter().any(|source| source.is_outdated() || source.error.is_some());
     if !failed && !is_json {
-        ui.status(if found.is_empty() {
+        ui.print_status(if found.is_empty() {
             "no source is a repository, so none can be outdated"
         } else {
             "nothing is outdated"
@@ -47,7 +53,7 @@ pub(super) fn run(
     refuse_if(failed)
 }
 
-fn json(source: &Newest) -> Value {
+fn newest_version_json(source: &Newest) -> Value {
     json!({
         "name": source.name,
         "ref": source.reference,
@@ -59,15 +65,15 @@ fn json(source: &Newest) -> Value {
     })
 }
 
-fn print(ui: &mut Ui, source: &Newest) -> Result {
+fn print_newest_version(ui: &mut Ui, source: &Newest) -> Result {
     let name = &source.name;
     if let Some(error) = &source.error {
-        return ui.warning(&format!("{name}: {error}"));
+        return ui.print_warning(&format!("{name}: {error}"));
     }
     let at = source.reference.as_deref().map_or(String::new(), |at| format!(" ({at})"));
     match (&source.locked, &source.commit) {
         (Some(locked), Some(commit)) if locked != commit => {
-            let (locked, commit) = (short(locked), short(commit));
+            let (locked, commit) = (short_commit(locked), short_commit(commit));
             ui.print_line(format!(
                 "{name}{at}: {locked} -> {commit}; `brief update {name}` moves it"
             ))?;
@@ -75,7 +81,7 @@ fn print(ui: &mut Ui, source: &Newest) -> Result {
         (None, Some(commit)) => {
             ui.print_line(format!(
                 "{name}{at}: not locked yet, now at {}; `brief sync` locks it",
-                short(commit)
+                short_commit(commit)
             ))?;
         }
         _ => {}

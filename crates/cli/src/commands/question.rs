@@ -12,7 +12,7 @@ use brief_engine::{
     Action, Briefing, BriefingRequest, Catalog, Dialects, Moment, Root, Timing, hosted, structured,
 };
 use brief_profiles::BUILTIN;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use clap::builder::{
     MapValueParser, NonEmptyStringValueParser, PossibleValue, PossibleValuesParser,
     TypedValueParser, ValueParserFactory,
@@ -27,11 +27,11 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct MomentArgs {
     /// Show only items for this action
-    #[arg(long, value_name = "ACTION", default_value = "all", value_parser = actions())]
+    #[arg(long, value_name = "ACTION", default_value = "all", value_parser = action_parser())]
     pub(crate) on: AskedAction,
 
     /// Show only items for this timing
-    #[arg(long, value_name = "TIMING", default_value = "all", value_parser = timings())]
+    #[arg(long, value_name = "TIMING", default_value = "all", value_parser = timing_parser())]
     pub(crate) when: AskedTiming,
 }
 
@@ -40,18 +40,18 @@ pub(crate) type AskedAction = Option<Action>;
 
 pub(crate) type AskedTiming = Option<Timing>;
 
-pub(crate) fn actions() -> impl TypedValueParser<Value = AskedAction> {
+pub(crate) fn action_parser() -> impl TypedValueParser<Value = AskedAction> {
     PossibleValuesParser::new(["read", "edit", "create", "all"])
         .map(|name| Action::from_name(&name))
 }
 
-fn timings() -> impl TypedValueParser<Value = AskedTiming> {
+fn timing_parser() -> impl TypedValueParser<Value = AskedTiming> {
     PossibleValuesParser::new(["before", "after", "all"]).map(|name| Timing::from_name(&name))
 }
 
 impl MomentArgs {
     /// Narrows the question to the action and the timing.
-    pub(crate) fn narrow(&self, moment: &mut Moment) {
+    pub(crate) fn narrow_moment(&self, moment: &mut Moment) {
         (moment.action, moment.timing) = (self.on, self.when);
     }
 }
@@ -66,8 +66,8 @@ pub(crate) struct StartedArg {
 
 impl StartedArg {
     /// Returns the directory. One that is not there is a mistake of who typed it.
-    pub(crate) fn directory(&self, session: &Session) -> Result<PathBuf> {
-        let Some(typed) = &self.cwd else { return Ok(session.root()?.path().to_owned()) };
+    pub(crate) fn resolve_directory(&self, session: &Session) -> Result<PathBuf> {
+        let Some(typed) = &self.cwd else { return Ok(session.open_root()?.path().to_owned()) };
         let path = session.directory().join(typed);
         let root = Root::open(session.system(), &path).map_err(|error| {
             let typed = typed.display();
@@ -102,7 +102,7 @@ impl TypedValueParser for ClientName {
 
 /// Refuses a client that is neither built in nor described by the project.
 pub(crate) fn known_client(session: &Session, name: &str) -> Result {
-    let root = session.repository()?;
+    let root = session.repository_root()?;
     let known = brief_profiles::known_client(session.system(), root.path(), name);
     Ok(known?)
 }
@@ -117,9 +117,9 @@ pub(crate) struct CountingArgs {
 
 impl CountingArgs {
     /// Returns what counts. It writes nothing into the project at `root`.
-    pub(crate) fn counter<'s>(self, session: &'s Session, root: &Path) -> Counter<'s> {
+    pub(crate) fn create_counter<'s>(self, session: &'s Session, root: &Path) -> Counter<'s> {
         if self.exact {
-            Counter::exact(session.system()).outside(root)
+            Counter::exact(session.system()).keep_out_of(root)
         } else {
             Counter::estimate()
         }
@@ -189,20 +189,20 @@ impl BudgetedQuestion {
         skip_left_out: bool,
         then: impl FnOnce(&Catalog, Briefing) -> Result<T>,
     ) -> Result<T> {
-        let session = &session.remembering();
-        let mut request = self.question.request(session, typed.path)?;
+        let session = &session.with_memory();
+        let mut request = self.question.create_request(session, typed.path)?;
         typed.warn_of_place(ui, &request.moment)?;
-        self.when.narrow(&mut request.moment);
+        self.when.narrow_moment(&mut request.moment);
         // A mention may name something that is left out.
         request.moment.skip_left_out = skip_left_out && self.question.mentions.is_empty();
         request.moment.budget = self.cost.budget;
-        let counter = self.cost.counting.counter(session, request.moment.root.path());
+        let counter = self.cost.counting.create_counter(session, request.moment.root.path());
         // Tokens are counted as the user wants it where the numbers are shown or decide.
         let is_counted = is_json || self.cost.budget.is_some();
         let estimate = Counter::estimate();
-        let catalog = request.read();
+        let catalog = request.read_catalog();
         let counter = if is_counted { &counter } else { &estimate };
-        then(&catalog, Briefing::of(&catalog, request.moment, counter))
+        then(&catalog, Briefing::from_catalog(&catalog, request.moment, counter))
     }
 }
 
@@ -220,7 +220,7 @@ pub(crate) struct QuestionArgs {
     /// Include the item with this name, as if mentioned [repeatable]
     #[arg(
         long = "mention", value_name = "NAME",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::mentions)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_mentions)
     )]
     mentions: Vec<String>,
 
@@ -237,7 +237,7 @@ pub(crate) struct QuestionArgs {
     /// Include rules for this task
     #[arg(
         long, value_name = "NAME",
-        add = clap_complete::ArgValueCompleter::new(super::task::complete)
+        add = clap_complete::ArgValueCompleter::new(super::task::complete_task)
     )]
     task: Option<String>,
 
@@ -299,21 +299,21 @@ impl ValueParserFactory for DialectArg {
 
 impl QuestionArgs {
     /// Returns the question about a path, or about the whole project.
-    pub(crate) fn request<'s>(
+    pub(crate) fn create_request<'s>(
         &self,
         session: &'s Session,
         path: Option<&Path>,
     ) -> Result<BriefingRequest<'s>> {
-        let mut request = request(session, path)?;
+        let mut request = create_briefing_request(session, path)?;
         let moment = &mut request.moment;
         self.client.iter().try_for_each(|client| known_client(session, client))?;
         moment.client.clone_from(&self.client);
-        moment.started = Some(self.started.directory(session)?);
+        moment.started = Some(self.started.resolve_directory(session)?);
         moment.task.clone_from(&self.task);
         moment.selectors = read_selectors(&self.selectors)?;
         moment.mentions.clone_from(&self.mentions);
-        moment.hosted = self.hosted();
-        moment.dialects = dialects(&self.only);
+        moment.hosted = self.hosted_options();
+        moment.dialects = select_dialects(&self.only);
         moment.dependencies = match &self.dependencies {
             None => DependencyChoice::Recorded,
             Some(names) if names.is_empty() => DependencyChoice::Direct,
@@ -325,7 +325,7 @@ impl QuestionArgs {
         })
     }
 
-    fn hosted(&self) -> hosted::HostedOptions {
+    fn hosted_options(&self) -> hosted::HostedOptions {
         hosted::HostedOptions {
             anchor: match self.include_base {
                 AnchorArg::Working => hosted::Anchor::WorkingDirectory,
@@ -342,11 +342,11 @@ impl QuestionArgs {
 }
 
 /// Returns the question about a path, or about the whole project, from all dialects.
-pub(crate) fn request<'s>(
+pub(crate) fn create_briefing_request<'s>(
     session: &'s Session,
     path: Option<&Path>,
 ) -> Result<BriefingRequest<'s>> {
-    let project = session.project()?;
+    let project = session.open_project()?;
     Ok(path.map_or_else(|| project.everything(), |path| project.briefing(path)))
 }
 
@@ -362,7 +362,7 @@ pub(crate) fn read_selectors(typed: &[String]) -> Result<Selectors> {
 }
 
 /// Returns the dialects to read; none means all.
-pub(crate) fn dialects(only: &[DialectArg]) -> Dialects {
+pub(crate) fn select_dialects(only: &[DialectArg]) -> Dialects {
     if only.is_empty() {
         Dialects::All
     } else {
@@ -391,7 +391,7 @@ impl<'q> TypedQuestion<'q> {
         warn_of_root(ui, self.session, &moment.root)?;
         if let Some(path) = self.path.filter(|_| self.is_told_outside(moment)) {
             let (path, root) = (path.display(), moment.root.path().display());
-            ui.warning(&format!("`{path}` is outside `{root}`; no AGENTS.yaml applies"))?;
+            ui.print_warning(&format!("`{path}` is outside `{root}`; no AGENTS.yaml applies"))?;
         }
         Ok(())
     }
@@ -403,7 +403,7 @@ impl<'q> TypedQuestion<'q> {
     }
 
     /// Returns the noun for what was looked for.
-    fn sought(&self) -> &'static str {
+    fn noun(&self) -> &'static str {
         match self.only {
             [only] => only.noun,
             _ => "guidance",
@@ -425,15 +425,15 @@ impl<'q> TypedQuestion<'q> {
     }
 
     fn warn_of_no_file(&self, ui: &mut Ui, moment: &Moment) -> Result {
-        let sought = self.sought();
+        let sought = self.noun();
         let place = match shown_target(moment) {
             Some(path) => format!("on the way to {path}"),
             None => "in this project".to_owned(),
         };
-        ui.warning(&format!("no {sought} found {place}"))?;
+        ui.print_warning(&format!("no {sought} found {place}"))?;
         mention_unread_parents(ui, self.session, &moment.root)?;
         if matches!(sought, "guidance" | "AGENTS.yaml files") {
-            ui.hint("`brief init` writes an AGENTS.yaml to start from")?;
+            ui.print_hint("`brief init` writes an AGENTS.yaml to start from")?;
         }
         Ok(())
     }
@@ -442,12 +442,12 @@ impl<'q> TypedQuestion<'q> {
     pub(crate) fn mention_cuts(&self, ui: &mut Ui, cut: usize, cost: BudgetArgs) -> Result {
         let Some(budget) = cost.budget.filter(|_| cut > 0) else { return Ok(()) };
         let exact = if cost.counting.exact { " --exact" } else { "" };
-        let (items, were) = (counted(cut, "item"), if cut == 1 { "was" } else { "were" });
+        let (items, were) = (format_count(cut, "item"), if cut == 1 { "was" } else { "were" });
         let way = match self.path.map(Path::display) {
             Some(path) => format!("`brief why {path} --budget {budget}{exact}` shows what"),
             None => "`--json` shows what, under left_out".to_owned(),
         };
-        ui.status(&format!("{items} {were} cut to fit into {budget} tokens; {way}"))?;
+        ui.print_status(&format!("{items} {were} cut to fit into {budget} tokens; {way}"))?;
         Ok(())
     }
 
@@ -467,12 +467,14 @@ impl<'q> TypedQuestion<'q> {
             return self.warn_of_no_file(ui, moment);
         }
         let Some(path) = shown_target(moment) else {
-            return ui.status(&format!("no {what} in this project"));
+            return ui.print_status(&format!("no {what} in this project"));
         };
-        ui.status(&format!("no {what} for {path}"))?;
+        ui.print_status(&format!("no {what} for {path}"))?;
         if let Some(typed) = self.path.filter(|_| hint == WhyHint::Given) {
             let why = typed.display();
-            ui.hint(&format!("`brief why {why}` shows each entry and why it does not apply"))?;
+            ui.print_hint(&format!(
+                "`brief why {why}` shows each entry and why it does not apply"
+            ))?;
         }
         Ok(())
     }
@@ -481,7 +483,7 @@ impl<'q> TypedQuestion<'q> {
 /// Returns the path below the root as people read it; `None` for the whole project.
 fn shown_target(moment: &Moment) -> Option<&str> {
     moment.target.as_ref()?;
-    Some(if moment.slashed().is_empty() { "." } else { moment.slashed() })
+    Some(if moment.slashed_path().is_empty() { "." } else { moment.slashed_path() })
 }
 
 /// The hint at `brief why`, which is useless to a user who has just run it.

@@ -6,7 +6,7 @@ use brief_dialects::portable::ItemId;
 use brief_registry::install::InstallRequest;
 use brief_registry::lock::Lock;
 use brief_registry::manifest::{Manifest, ManifestEdit};
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use clap::Args;
 
 use super::clean;
@@ -25,7 +25,7 @@ pub(crate) struct RemoveArgs {
     #[arg(
         value_name = "NAME",
         required_unless_present = "all",
-        add = clap_complete::ArgValueCompleter::new(installation::complete)
+        add = clap_complete::ArgValueCompleter::new(installation::complete_installed_name)
     )]
     names: Vec<String>,
 
@@ -49,28 +49,28 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &RemoveArgs) -> Result {
     if args.all {
         return clean::run(ui, session, args.dry_run, &args.writing);
     }
-    let mode = installation::mode(args.dry_run, false);
+    let mode = installation::install_mode(args.dry_run, false);
     let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
-    let lock = installation.lock(session.system())?.unwrap_or_default();
+    let lock = installation.read_lock(session.system())?.unwrap_or_default();
     let mut edits = Vec::new();
     let is_name = |full: &str, name: &str| {
         full == name || full.split_once('/').is_some_and(|(_, own)| own == name)
     };
     for name in &args.names {
-        match removal(&manifest, &lock, name) {
+        match plan_removal(&manifest, &lock, name) {
             Ok(found) => edits.extend(found),
             // A killed run removed it, and that run is finished now.
             Err(_) if installation.finished.removed.iter().any(|full| is_name(full, name)) => {}
             Err(error) => return Err(error),
         }
     }
-    let clients = installation.wanted(&[])?;
+    let clients = installation.wanted_clients(&[])?;
     let request = InstallRequest {
         edits: &edits,
         mode,
-        network: installation::network(args.offline),
-        ..installation.request(session, &args.writing, &clients)
+        network: installation::network_mode(args.offline),
+        ..installation.create_request(session, &args.writing, &clients)
     };
     let asked = RunPurpose::ToTakeAway;
     installation.carry_out(ui, "remove", session, &request, &args.writing, asked)?;
@@ -103,7 +103,7 @@ impl Removable<'_> {
 }
 
 /// Returns the changes to the manifest that remove a name.
-fn removal(manifest: &Manifest, lock: &Lock, text: &str) -> Result<Vec<ManifestEdit>> {
+fn plan_removal(manifest: &Manifest, lock: &Lock, text: &str) -> Result<Vec<ManifestEdit>> {
     let all = all_meant(manifest, lock);
     let is_meant = |meant: &&Removable<'_>| text == meant.name() || text == meant.full_name();
     let found: Vec<&Removable<'_>> = all.iter().filter(is_meant).collect();
@@ -111,7 +111,7 @@ fn removal(manifest: &Manifest, lock: &Lock, text: &str) -> Result<Vec<ManifestE
         [] => {
             let names: Vec<String> = all.iter().map(|meant| meant.name().to_owned()).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let near = nearest(text, &names);
+            let near = find_nearest(text, &names);
             let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`brief list` shows what is installed".to_owned(),
@@ -119,7 +119,7 @@ fn removal(manifest: &Manifest, lock: &Lock, text: &str) -> Result<Vec<ManifestE
             let message = format!("nothing that is installed is called `{text}`");
             Err(CommandError::refused(message).with_hint(hint))
         }
-        [meant] => Ok(edits(manifest, lock, meant)),
+        [meant] => Ok(removal_edits(manifest, lock, meant)),
         several => {
             let names: Vec<String> = several.iter().map(|meant| meant.full_name()).collect();
             let message = format!("`{text}` may be {}", names.join(" or "));
@@ -139,7 +139,7 @@ fn all_meant<'m>(manifest: &'m Manifest, lock: &'m Lock) -> Vec<Removable<'m>> {
         items.extend(source.wanted.items.iter().map(|id| (id.clone(), source.name.as_str())));
     }
     for (id, item) in &lock.items {
-        if manifest.source(&item.source).is_some() {
+        if manifest.find_source(&item.source).is_some() {
             items.entry(id.clone()).or_insert(&item.source);
         }
     }
@@ -147,7 +147,7 @@ fn all_meant<'m>(manifest: &'m Manifest, lock: &'m Lock) -> Vec<Removable<'m>> {
     all
 }
 
-fn edits(manifest: &Manifest, lock: &Lock, meant: &Removable<'_>) -> Vec<ManifestEdit> {
+fn removal_edits(manifest: &Manifest, lock: &Lock, meant: &Removable<'_>) -> Vec<ManifestEdit> {
     match meant {
         Removable::Source(name) => vec![ManifestEdit::DropSource { source: (*name).to_owned() }],
         Removable::Bundle { source, bundle } => {
@@ -155,7 +155,7 @@ fn edits(manifest: &Manifest, lock: &Lock, meant: &Removable<'_>) -> Vec<Manifes
             vec![ManifestEdit::DropBundle { source, bundle }]
         }
         Removable::Item { source, item } => {
-            let wanted = manifest.source(source).map(|source| &source.wanted);
+            let wanted = manifest.find_source(source).map(|source| &source.wanted);
             let (source, item) = ((*source).to_owned(), item.clone());
             let mut edits = Vec::new();
             let is_brought = lock.items.get(&item).is_some_and(|item| !item.bundles.is_empty());

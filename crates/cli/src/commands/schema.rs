@@ -14,11 +14,11 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
     /// Kind of file
-    #[arg(value_name = "KIND", value_parser = schemas())]
+    #[arg(value_name = "KIND", value_parser = schema_parser())]
     kind: FileSchema,
 }
 
-fn schemas() -> impl TypedValueParser<Value = FileSchema> {
+fn schema_parser() -> impl TypedValueParser<Value = FileSchema> {
     let values = FileSchema::ALL.map(|schema| PossibleValue::new(schema.name).help(schema.file));
     PossibleValuesParser::new(values)
         .try_map(|name| FileSchema::from_name(&name).ok_or("there is no such schema"))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brief_dialects::portable::{NAME, Registry};
 use brief_engine::search::{SearchHit, SearchIndex, SearchText};
 use brief_registry::install::{SourceInventory, look_into};
-use brief_syntax::text::{counted, fold};
+use brief_syntax::text::{fold_line, format_count};
 use clap::Args;
 use serde::Serialize;
 
@@ -73,7 +73,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SearchArgs) -> Result {
     let sources = match &args.source {
         Some(text) => {
             let (system, clients) = (session.system(), installation.clients.profiles().ids());
-            let look = list::look(
+            let look = list::with_resolved_source(
                 ui,
                 session,
                 &installation,
@@ -87,13 +87,13 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SearchArgs) -> Result {
             let (root, registry) = (found.directory().to_owned(), found.registry);
             vec![SearchedSource { name: source.to_string(), root, registry }]
         }
-        None => configured(ui, session, &installation)?,
+        None => read_configured_sources(ui, session, &installation)?,
     };
     let indexes: Vec<SearchIndex> =
-        sources.iter().map(|source| index(source, args.kind.as_deref())).collect();
+        sources.iter().map(|source| build_index(source, args.kind.as_deref())).collect();
     let mut found: Vec<FoundOffer<'_>> = Vec::new();
     for (source, index) in sources.iter().zip(&indexes) {
-        let hits = index.find(&args.query, args.limit);
+        let hits = index.find_hits(&args.query, args.limit);
         found.extend(hits.into_iter().map(|hit| FoundOffer { registry: &source.name, hit }));
     }
     found.sort_by(|left, right| right.hit.score.total_cmp(&left.hit.score));
@@ -109,18 +109,18 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SearchArgs) -> Result {
     for FoundOffer { registry, hit } in &found {
         let about = if hit.description.is_empty() { &hit.excerpt } else { hit.description };
         let from = if sources.len() > 1 { format!(" ({registry})") } else { String::new() };
-        ui.print_line(fold(&format!("{}/{}{from}: {about}", hit.kind, hit.name), width))?;
+        ui.print_line(fold_line(&format!("{}/{}{from}: {about}", hit.kind, hit.name), width))?;
     }
     if is_empty {
         let count: usize = sources.iter().map(|source| source.registry.items.len()).sum();
-        let items = counted(count, "item");
-        ui.status(&format!("nothing among {items} has `{}`", args.query))?;
+        let items = format_count(count, "item");
+        ui.print_status(&format!("nothing among {items} has `{}`", args.query))?;
     }
     refuse_if(is_empty)
 }
 
 /// Returns the sources of `brief.toml` at their locked commits.
-fn configured(
+fn read_configured_sources(
     ui: &mut Ui,
     session: &Session,
     installation: &Installation,
@@ -130,7 +130,7 @@ fn configured(
         let refused = CommandError::refused("there is no source in brief.toml");
         return Err(refused.with_hint("`brief search WORD SOURCE` searches any source"));
     }
-    let lock = installation.lock(session.system())?.unwrap_or_default();
+    let lock = installation.read_lock(session.system())?.unwrap_or_default();
     let known = installation.clients.profiles().ids();
     let (system, project) = (session.system(), &installation.project);
     let inventory = SourceInventory::read(system, project, &manifest, &lock, &known);
@@ -142,14 +142,14 @@ fn configured(
                 sources.push(SearchedSource { name, root, registry: Arc::new(registry) });
             }
             Err(problem) => {
-                ui.warning(&format!("the source `{name}` is not searched: {problem}"))?;
+                ui.print_warning(&format!("the source `{name}` is not searched: {problem}"))?;
             }
         }
     }
     Ok(sources)
 }
 
-fn index(source: &SearchedSource, kind: Option<&str>) -> SearchIndex {
+fn build_index(source: &SearchedSource, kind: Option<&str>) -> SearchIndex {
     let items = source.registry.items.iter().map(|item| SearchText {
         dialect: NAME,
         kind: item.kind().as_str(),

@@ -10,9 +10,10 @@ use brief_workflows::delivery::find_viewers;
 use clap::Args;
 
 use super::question::{
-    ClientName, CountingArgs, MomentArgs, StartedArg, TypedQuestion, WhyHint, request, shown_place,
+    ClientName, CountingArgs, MomentArgs, StartedArg, TypedQuestion, WhyHint,
+    create_briefing_request, shown_place,
 };
-use super::whole::counted;
+use super::whole::format_count;
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -59,34 +60,34 @@ const GAP: usize = 2;
 const LEAST_ROOM: usize = 20;
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ShowArgs) -> Result {
-    let session = &session.remembering();
+    let session = &session.with_memory();
     let typed = TypedQuestion::new(session, Some(&args.path), &[]);
-    let mut request = request(session, Some(&args.path))?;
+    let mut request = create_briefing_request(session, Some(&args.path))?;
     typed.warn_of_place(ui, &request.moment)?;
-    request.moment.started = Some(args.started.directory(session)?);
-    args.when.narrow(&mut request.moment);
-    let (catalog, moment) = (request.read(), &request.moment);
+    request.moment.started = Some(args.started.resolve_directory(session)?);
+    args.when.narrow_moment(&mut request.moment);
+    let (catalog, moment) = (request.read_catalog(), &request.moment);
     let root = moment.root.path();
-    let counter = args.counting.counter(session, root);
+    let counter = args.counting.create_counter(session, root);
     let clients = asked_clients(session.system(), root, args.clients.clone())?;
     let viewers = find_viewers(session.system(), root, moment, &clients);
-    let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+    let sees = Sees::from_catalog(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let diagnostics = catalog.diagnostics();
     if args.json {
         let body = SeesReport { moment, viewers: &viewers, sees: &sees };
         return ui.print_json("show", root, &diagnostics, body);
     }
     if sees.items.is_empty() {
-        ui.mention(&diagnostics, root)?;
+        ui.print_diagnostic_lines(&diagnostics, root)?;
         return typed.explain_nothing(ui, moment, catalog.file_count(), "guidance", WhyHint::Given);
     }
-    print(ui, root, &viewers, &sees, &counter, args.text)?;
+    print_item_table(ui, root, &viewers, &sees, &counter, args.text)?;
     print_fixes(ui, &viewers, &sees)?;
-    ui.mention(&diagnostics, root)
+    ui.print_diagnostic_lines(&diagnostics, root)
 }
 
 /// Prints one row for each item that applies for any client, then the sums.
-fn print(
+fn print_item_table(
     ui: &mut Ui,
     root: &Path,
     viewers: &[Viewer],
@@ -96,13 +97,13 @@ fn print(
 ) -> Result {
     let rows: Vec<&SeenItem<'_>> = sees.items.iter().filter(|item| !item.is_skipped()).collect();
     let names: Vec<RowName> = rows.iter().map(|item| RowName::new(root, item)).collect();
-    let numbers: Vec<String> = rows.iter().map(|item| counter.shown(item.tokens)).collect();
+    let numbers: Vec<String> = rows.iter().map(|item| counter.render_tokens(item.tokens)).collect();
     let heads: Vec<&str> = viewers.iter().map(|viewer| viewer.client.as_str()).collect();
     let layout = TableLayout::new(ui.terminal_width(), &heads, &rows, &names, &numbers);
-    let line = |name: &str, number: &str, cells: &[&str]| layout.line(name, number, cells);
+    let line = |name: &str, number: &str, cells: &[&str]| layout.render_line(name, number, cells);
     ui.print_heading(&line("", "tokens", &heads))?;
     for ((item, name), number) in rows.iter().zip(&layout.names).zip(&numbers) {
-        let cells: Vec<String> = item.seen.iter().map(|sight| layout.cell(sight)).collect();
+        let cells: Vec<String> = item.seen.iter().map(|sight| layout.render_cell(sight)).collect();
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         if name.chars().count() > layout.room {
             ui.print_line(name)?;
@@ -121,7 +122,8 @@ fn print(
         let (names, sums): (Vec<&str>, Vec<usize>) = parts.unzip();
         // A line of zeros says nothing; what is loaded and what is missing is always said.
         if matches!(part, 0 | 3) || sums.iter().any(|&sum| sum > 0) {
-            let sums: Vec<String> = sums.into_iter().map(|sum| counter.shown(sum)).collect();
+            let sums: Vec<String> =
+                sums.into_iter().map(|sum| counter.render_tokens(sum)).collect();
             let cells: Vec<&str> = sums.iter().map(String::as_str).collect();
             ui.print_line(line(names.first().copied().unwrap_or_default(), "", &cells))?;
         }
@@ -130,9 +132,9 @@ fn print(
     if skipped > 0 {
         let (items, verb) = match skipped {
             1 => ("1 more item".to_owned(), "reaches"),
-            _ => (counted(skipped, "more item"), "reach"),
+            _ => (format_count(skipped, "more item"), "reach"),
         };
-        ui.status(&format!("{items} {verb} none of these clients; see `brief why`"))?;
+        ui.print_status(&format!("{items} {verb} none of these clients; see `brief why`"))?;
     }
     Ok(())
 }
@@ -150,9 +152,9 @@ fn print_fixes(ui: &mut Ui, viewers: &[Viewer], sees: &Sees<'_>) -> Result {
     let missing = viewers.iter().zip(&sees.totals).filter(|(_, total)| total.missing > 0);
     for (viewer, _) in missing {
         let Some(reason) = viewer.delivery.missing_reason() else { continue };
-        ui.status(&format!("{}: {reason}", viewer.client))?;
+        ui.print_status(&format!("{}: {reason}", viewer.client))?;
         if let Some(fix) = viewer.delivery.fix() {
-            ui.hint(&fix)?;
+            ui.print_hint(&fix)?;
         }
     }
     Ok(())
@@ -170,7 +172,7 @@ impl RowName {
         RowName { place, name: visible_line(&item.name.to_string()).into_owned() }
     }
 
-    fn whole(&self) -> String {
+    fn full_name(&self) -> String {
         format!("{}  {}", self.place, self.name)
     }
 
@@ -179,7 +181,7 @@ impl RowName {
         let parts: Vec<&str> = self.place.split('/').collect();
         let tails = (1..parts.len()).map(|first| format!("…/{}", parts[first..].join("/")));
         let tails: Vec<String> = tails.collect();
-        [self.whole(), self.place.clone()].into_iter().chain(tails)
+        [self.full_name(), self.place.clone()].into_iter().chain(tails)
     }
 }
 
@@ -207,18 +209,21 @@ impl TableLayout {
         let columns = |is_wide: bool| -> Vec<usize> {
             let cells = |column: usize| {
                 let sights = rows.iter().filter_map(move |item| item.seen.get(column));
-                sights.map(|sight| cell(sight, is_wide).chars().count()).max().unwrap_or_default()
+                sights
+                    .map(|sight| render_cell(sight, is_wide).chars().count())
+                    .max()
+                    .unwrap_or_default()
             };
             let heads = heads.iter().enumerate();
             heads.map(|(column, head)| cells(column).max(head.len()).max("~999k".len())).collect()
         };
-        let longest = names.iter().map(|name| name.whole().chars().count()).max();
+        let longest = names.iter().map(|name| name.full_name().chars().count()).max();
         let longest = longest.unwrap_or_default().max("tokens in all".len());
         let taken =
             |widths: &[usize]| number + GAP + widths.iter().map(|one| one + GAP).sum::<usize>();
         let wide = columns(true);
         let Some(width) = width else {
-            let names = names.iter().map(RowName::whole).collect();
+            let names = names.iter().map(RowName::full_name).collect();
             return TableLayout { names, room: longest, number, widths: wide, is_wide: true };
         };
         let shortest = names.iter().filter_map(|name| name.forms().last());
@@ -229,11 +234,11 @@ impl TableLayout {
         TableLayout { names: fitted_names(names, room), room, number, widths, is_wide }
     }
 
-    fn cell(&self, sight: &Sight) -> String {
-        cell(sight, self.is_wide)
+    fn render_cell(&self, sight: &Sight) -> String {
+        render_cell(sight, self.is_wide)
     }
 
-    fn line(&self, name: &str, number: &str, cells: &[&str]) -> String {
+    fn render_line(&self, name: &str, number: &str, cells: &[&str]) -> String {
         let (room, width) = (self.room, self.number);
         let mut line = format!("{name:<room$}  {number:>width$}");
         for (cell, &width) in cells.iter().zip(&self.widths) {
@@ -243,7 +248,7 @@ impl TableLayout {
     }
 }
 
-fn cell(sight: &Sight, is_wide: bool) -> String {
+fn render_cell(sight: &Sight, is_wide: bool) -> String {
     match sight.how {
         Arrival::Skipped => "-".to_owned(),
         _ if is_wide => visible_line(&sight.label()).into_owned(),
@@ -254,7 +259,7 @@ fn cell(sight: &Sight, is_wide: bool) -> String {
 /// Shortens names to the room that there is: each keeps what tells it from the others, or all of it.
 fn fitted_names(names: &[RowName], room: usize) -> Vec<String> {
     let fit = |name: &RowName| {
-        name.forms().find(|form| form.chars().count() <= room).unwrap_or_else(|| name.whole())
+        name.forms().find(|form| form.chars().count() <= room).unwrap_or_else(|| name.full_name())
     };
     let fitted: Vec<String> = names.iter().map(fit).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -263,7 +268,7 @@ fn fitted_names(names: &[RowName], room: usize) -> Vec<String> {
     }
     let is_clear = |name: &String| counts.get(name.as_str()) == Some(&1);
     let names = names.iter().zip(&fitted);
-    names.map(|(name, fit)| if is_clear(fit) { fit.clone() } else { name.whole() }).collect()
+    names.map(|(name, fit)| if is_clear(fit) { fit.clone() } else { name.full_name() }).collect()
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ use brief_workflows::history::GitHistory;
 use clap::Args;
 
 use super::question::shown_place;
-use super::whole::{WholeProject, counted};
+use super::whole::{WholeProject, format_count};
 use crate::clock::with_clock;
 use crate::error::{CommandError, Result, refuse_if};
-use crate::installation::short;
+use crate::installation::short_commit;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -32,7 +32,7 @@ pub(crate) struct StaleArgs {
     /// Only what commits after this one have removed, or the working tree
     #[arg(
         long, value_name = "REV",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_revisions)
     )]
     since: Option<String>,
 
@@ -56,7 +56,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StaleArgs) -> Result {
         })?;
         within.push(root.join(found.slashed()));
     }
-    let history = GitHistory::find(session.shared_system(), root, args.since.as_deref());
+    let history = GitHistory::open_project(session.shared_system(), root, args.since.as_deref());
     let history = match history {
         Ok(history) => Some(history),
         Err(error) if args.since.is_some() => return Err(error.into()),
@@ -64,7 +64,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StaleArgs) -> Result {
         Err(_) => None,
     };
     let asked = history.as_ref().map(|history| history as &dyn ProjectHistory);
-    let system = session.remembering();
+    let system = session.with_memory();
     let mut found = with_clock(ui, "comparing texts with the project", || {
         find_stale_references(&whole.catalog, system.system(), &whole.root, asked)
     });
@@ -76,14 +76,14 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StaleArgs) -> Result {
         let body = StaleReport { root, found: &found, has_history: history.is_some() };
         whole.print_json(ui, "stale", body)?;
     } else {
-        print(ui, &whole, &found)?;
-        ui.status(&summary(&found, history.is_some()))?;
+        print_stale_references(ui, &whole, &found)?;
+        ui.print_status(&render_stale_summary(&found, history.is_some()))?;
     }
     let is_clear = |one: &StaleReference| one.likelihood <= Likelihood::Likely;
     refuse_if(args.strict && found.iter().any(is_clear))
 }
 
-fn print(ui: &mut Ui, whole: &WholeProject, found: &[StaleReference]) -> Result {
+fn print_stale_references(ui: &mut Ui, whole: &WholeProject, found: &[StaleReference]) -> Result {
     for (index, group) in
         found.chunk_by(|left, right| left.likelihood == right.likelihood).enumerate()
     {
@@ -92,7 +92,7 @@ fn print(ui: &mut Ui, whole: &WholeProject, found: &[StaleReference]) -> Result 
         }
         ui.print_heading(group[0].likelihood.as_str())?;
         for one in group {
-            let line = one.source.line(one.span.start);
+            let line = one.source.line_number(one.span.start);
             let place = shown_place(whole.root.path(), one.source.path(), line);
             ui.print_line(visible_line(&format!("  {place}  {}", one.message)))?;
             if let Some(removal) = &one.removal {
@@ -101,14 +101,18 @@ fn print(ui: &mut Ui, whole: &WholeProject, found: &[StaleReference]) -> Result 
                     (Some(commit), None) => {
                         format!(
                             "gone since {} ({}) {}",
-                            short(commit),
+                            short_commit(commit),
                             removal.date,
                             removal.subject
                         )
                     }
                     (Some(commit), Some(new)) => {
                         let date = &removal.date;
-                        format!("`{new}` since {} ({date}) {}", short(commit), removal.subject)
+                        format!(
+                            "`{new}` since {} ({date}) {}",
+                            short_commit(commit),
+                            removal.subject
+                        )
                     }
                 };
                 ui.print_line(visible_line(&format!("      {how}")))?;
@@ -121,7 +125,7 @@ fn print(ui: &mut Ui, whole: &WholeProject, found: &[StaleReference]) -> Result 
     Ok(())
 }
 
-fn summary(found: &[StaleReference], has_history: bool) -> String {
+fn render_stale_summary(found: &[StaleReference], has_history: bool) -> String {
     let mut text = match found {
         [] => "nothing is out of date".to_owned(),
         found => {
@@ -130,7 +134,7 @@ fn summary(found: &[StaleReference], has_history: bool) -> String {
                 format!("{count} {}", likelihood.as_str())
             };
             let kinds = [Likelihood::Certain, Likelihood::Likely, Likelihood::Possible].map(of);
-            format!("{}: {}", counted(found.len(), "finding"), kinds.join(", "))
+            format!("{}: {}", format_count(found.len(), "finding"), kinds.join(", "))
         }
     };
     if !has_history {

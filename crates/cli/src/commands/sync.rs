@@ -48,30 +48,30 @@ pub(crate) struct SyncArgs {
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SyncArgs) -> Result {
     if !args.watch {
-        return sync(ui, session, args);
+        return sync_once(ui, session, args);
     }
-    let project = installation::project(session, &args.writing.place)?;
-    watching::repeat(
+    let project = installation::resolve_project_paths(session, &args.writing.place)?;
+    watching::repeat_on_change(
         ui,
         session,
-        |ui| sync(ui, session, args),
+        |ui| sync_once(ui, session, args),
         || {
             let manifest = project.read_manifest(session.system()).ok().flatten();
-            let manifest = manifest.and_then(|source| Manifest::read(&source).ok());
+            let manifest = manifest.and_then(|source| Manifest::parse(&source).ok());
             WatchedFiles::of_project(session.system(), &project, manifest.as_ref())
         },
     )
 }
 
-fn sync(ui: &mut Ui, session: &Session, args: &SyncArgs) -> Result {
-    let mode = installation::mode(args.check || args.dry_run, args.diff);
+fn sync_once(ui: &mut Ui, session: &Session, args: &SyncArgs) -> Result {
+    let mode = installation::install_mode(args.check || args.dry_run, args.diff);
     let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
-    let clients = installation.wanted(&[])?;
+    let clients = installation.wanted_clients(&[])?;
     let request = InstallRequest {
         mode,
         locking: if args.frozen { Locking::Frozen } else { Locking::Follow },
-        network: installation::network(args.offline),
-        ..installation.request(session, &args.writing, &clients)
+        network: installation::network_mode(args.offline),
+        ..installation.create_request(session, &args.writing, &clients)
     };
     let asked = RunPurpose::ToWrite;
     let report = installation.carry_out(ui, "sync", session, &request, &args.writing, asked)?;

@@ -12,10 +12,12 @@ use brief_workflows::picture;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{CountingArgs, QuestionArgs, TypedQuestion, WhyHint, dialects, shown_place};
+use super::question::{
+    CountingArgs, QuestionArgs, TypedQuestion, WhyHint, select_dialects, shown_place,
+};
 use super::tree;
 use super::whole::{
-    SurveyedRow, WholeProject, counted, shown_directory, when_asked, write_picture,
+    SurveyedRow, WholeProject, format_count, shown_directory, when_asked, write_picture,
 };
 use crate::clock::with_clock;
 use crate::error::{CommandError, Result};
@@ -86,24 +88,24 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
 }
 
 fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Result {
-    let session = &session.remembering();
+    let session = &session.with_memory();
     let typed = TypedQuestion::new(session, Some(path), &args.question.only);
-    let mut request = args.question.request(session, Some(path))?;
+    let mut request = args.question.create_request(session, Some(path))?;
     typed.warn_of_place(ui, &request.moment)?;
     request.moment.skip_left_out = true;
-    let counter = &args.counting.counter(session, request.moment.root.path());
+    let counter = &args.counting.create_counter(session, request.moment.root.path());
     let briefing = request.counted_by(counter).resolve();
     let (root, moment) = (briefing.root(), &briefing.moment);
     let mut items = briefing.items();
     items.retain(|item| item.state != State::Manual);
     let tokens = briefing.tokens;
-    let dialects = DialectCost::sums(items.iter().map(|item| (item.dialect, item.cost)));
+    let dialects = DialectCost::sum_by_dialect(items.iter().map(|item| (item.dialect, item.cost)));
     if args.json {
         let body = JsonTokens {
             path: moment.target.as_ref().map(Target::slashed),
             client: args.question.client.as_deref(),
             exact: counter.is_exact(),
-            items: items.iter().map(|item| SurveyedRow::briefed(root, item)).collect(),
+            items: items.iter().map(|item| SurveyedRow::from_briefed(root, item)).collect(),
             dialects,
             directories: &[],
             clients: &[],
@@ -112,7 +114,7 @@ fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Re
         let diagnostics = &briefing.diagnostics;
         return ui.print_json("tokens", root, diagnostics, body);
     }
-    ui.mention(&briefing.diagnostics, root)?;
+    ui.print_diagnostic_lines(&briefing.diagnostics, root)?;
     if items.is_empty() {
         return typed.explain_nothing(ui, moment, briefing.files, "context", WhyHint::Given);
     }
@@ -123,14 +125,14 @@ fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Re
     });
     print_rows(ui, &rows.collect::<Vec<_>>(), counter)?;
     print_dialects(ui, &dialects, counter)?;
-    let items = counted(items.len(), "item");
-    ui.status(&format!("{} tokens in {items}", counter.shown(tokens)))
+    let items = format_count(items.len(), "item");
+    ui.print_status(&format!("{} tokens in {items}", counter.render_tokens(tokens)))
 }
 
 fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
-    let whole = &WholeProject::read(ui, session, None, dialects(&args.question.only))?;
-    let counter = &args.counting.counter(session, whole.root.path());
-    let moment = args.question.request(session, None)?.moment;
+    let whole = &WholeProject::read(ui, session, None, select_dialects(&args.question.only))?;
+    let counter = &args.counting.create_counter(session, whole.root.path());
+    let moment = args.question.create_request(session, None)?.moment;
     let count = |text: &str| counter.count(text);
     let clients: Vec<&str> = match args.question.client.as_deref() {
         Some(client) => vec![client],
@@ -140,11 +142,11 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     let (mut survey, shares) = with_clock(ui, "counting tokens", || -> Result<_> {
         let survey = whole.survey(&moment, counter)?;
         let viewers = find_viewers(session.system(), root, &moment, &clients);
-        let shares = survey.shares(&whole.catalog, root, &viewers, &count);
+        let shares = survey.client_shares(&whole.catalog, root, &viewers, &count);
         Ok((survey, shares))
     })?;
-    let places = survey.places();
-    let dialects = survey.dialects();
+    let places = survey.surveyed_directories();
+    let dialects = survey.dialect_costs();
     // The most expensive first; equal ones stay general first.
     survey.items.sort_by_key(|surveyed| std::cmp::Reverse(surveyed.tokens));
     if let Some(file) = &args.svg {
@@ -157,7 +159,11 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
         path: None,
         client: args.question.client.as_deref(),
         exact: counter.is_exact(),
-        items: survey.items.iter().map(|of| SurveyedRow::surveyed(whole.root.path(), of)).collect(),
+        items: survey
+            .items
+            .iter()
+            .map(|of| SurveyedRow::from_surveyed(whole.root.path(), of))
+            .collect(),
         dialects,
         directories: &places,
         clients: &shares,
@@ -180,14 +186,14 @@ fn print_project(
     }
     ui.print_heading("most expensive")?;
     let row = |surveyed: &SurveyedItem<'_>| {
-        let (place, name) = (whole.place(&surveyed.item), surveyed.item.name);
+        let (place, name) = (whole.render_place(&surveyed.item), surveyed.item.name);
         let files = if surveyed.has_directory {
             "for directories".to_owned()
         } else if let Some(when) = when_asked(&surveyed.item) {
-            let text = counter.shown(counter.count(surveyed.item.content));
+            let text = counter.render_tokens(counter.count(surveyed.item.content));
             format!("{text} {when}")
         } else {
-            format!("for {}", counted(surveyed.files, "file"))
+            format!("for {}", format_count(surveyed.files, "file"))
         };
         (surveyed.tokens, format!("{place}  {name}, {files}"))
     };
@@ -202,22 +208,25 @@ fn print_project(
         let name = shown_directory(place.path.as_deref());
         let range = match (place.least, place.most) {
             (Some(least), Some(most)) if least == most => {
-                format!(", {} each", counter.shown(least))
+                format!(", {} each", counter.render_tokens(least))
             }
             (Some(least), Some(most)) => {
-                format!(", {} to {}", counter.shown(least), counter.shown(most))
+                format!(", {} to {}", counter.render_tokens(least), counter.render_tokens(most))
             }
             _ => ", no files".to_owned(),
         };
-        (place.tokens, format!("{name}  {}{range}", counted(place.items, "item")))
+        (place.tokens, format!("{name}  {}{range}", format_count(place.items, "item")))
     };
     print_rows(ui, &places.iter().map(row).collect::<Vec<_>>(), counter)?;
     ui.print_line("")?;
     ui.print_heading("by client: what it has and what is missing")?;
     print_rows(ui, &by_share(shares, counter), counter)?;
-    let items = counted(survey.items.len(), "item");
-    let files = counted(survey.file_count(""), "file");
-    ui.status(&format!("{} tokens in {items} for {files}", counter.shown(survey.tokens)))
+    let items = format_count(survey.items.len(), "item");
+    let files = format_count(survey.file_count(""), "file");
+    ui.print_status(&format!(
+        "{} tokens in {items} for {files}",
+        counter.render_tokens(survey.tokens)
+    ))
 }
 
 /// Groups clients that have the same.
@@ -239,7 +248,7 @@ fn by_share(shares: &[Share], counter: &Counter<'_>) -> Vec<(usize, String)> {
     }
     let row = |(share, clients): &(&Share, Vec<&str>)| {
         let named = parts(share).into_iter().filter(|(_, tokens)| *tokens > 0);
-        let named = named.map(|(name, tokens)| format!("{} {name}", counter.shown(tokens)));
+        let named = named.map(|(name, tokens)| format!("{} {name}", counter.render_tokens(tokens)));
         let named: Vec<String> = named.collect();
         let named = if named.is_empty() { "nothing".to_owned() } else { named.join(", ") };
         let gets = share.loaded + share.listed + share.delivered;
@@ -251,18 +260,20 @@ fn by_share(shares: &[Share], counter: &Counter<'_>) -> Vec<(usize, String)> {
 fn print_dialects(ui: &mut Ui, dialects: &[DialectCost], counter: &Counter<'_>) -> Result {
     ui.print_line("")?;
     ui.print_heading("by format")?;
-    let row =
-        |of: &DialectCost| (of.tokens, format!("{}  {}", of.dialect, counted(of.items, "item")));
+    let row = |of: &DialectCost| {
+        (of.tokens, format!("{}  {}", of.dialect, format_count(of.items, "item")))
+    };
     print_rows(ui, &dialects.iter().map(row).collect::<Vec<_>>(), counter)
 }
 
 /// Prints one line each, with a bar for its share of the largest.
 fn print_rows(ui: &mut Ui, rows: &[(usize, String)], counter: &Counter<'_>) -> Result {
-    let numbers: Vec<String> = rows.iter().map(|(tokens, _)| counter.shown(*tokens)).collect();
+    let numbers: Vec<String> =
+        rows.iter().map(|(tokens, _)| counter.render_tokens(*tokens)).collect();
     let width = numbers.iter().map(String::len).max().unwrap_or_default();
     let most = rows.iter().map(|(tokens, _)| *tokens).max().unwrap_or_default();
     for ((tokens, text), number) in rows.iter().zip(&numbers) {
-        let bar = bar(*tokens, most);
+        let bar = render_cost_bar(*tokens, most);
         ui.print_line(visible_line(&format!("  {number:>width$}  {bar:<BAR$}  {text}")))?;
     }
     Ok(())
@@ -272,7 +283,7 @@ fn print_rows(ui: &mut Ui, rows: &[(usize, String)], counter: &Counter<'_>) -> R
 const BAR: usize = 10;
 
 /// Returns a bar, at least one letter long for a cost above zero.
-fn bar(tokens: usize, most: usize) -> String {
+fn render_cost_bar(tokens: usize, most: usize) -> String {
     let length = if tokens == 0 { 0 } else { (tokens * BAR).div_ceil(most.max(1)) };
     "\u{2588}".repeat(length.min(BAR))
 }

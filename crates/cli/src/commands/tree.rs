@@ -7,10 +7,11 @@ use brief_syntax::text::visible_line;
 use brief_workflows::picture::{DirectoryPart, treemap_file};
 use serde::Serialize;
 
-use super::question::dialects;
+use super::question::select_dialects;
 use super::tokens::TokensArgs;
 use super::whole::{
-    SurveyedRow, WholeProject, below, counted, shown_directory, when_asked, write_picture,
+    SurveyedRow, WholeProject, format_count, shown_directory, strip_directory_prefix, when_asked,
+    write_picture,
 };
 use crate::error::Result;
 use crate::session::Session;
@@ -34,18 +35,22 @@ struct DirectoryItems<'s> {
 
 /// Prints each directory of the repository that has guidance of its own, with its items.
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
-    let whole =
-        &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.question.only))?;
-    let counter = args.counting.counter(session, whole.root.path());
-    let moment = args.question.request(session, None)?.moment;
+    let whole = &WholeProject::read(
+        ui,
+        session,
+        args.path.as_deref(),
+        select_dialects(&args.question.only),
+    )?;
+    let counter = args.counting.create_counter(session, whole.root.path());
+    let moment = args.question.create_request(session, None)?.moment;
     let survey = whole.survey(&moment, &counter)?;
     if let Some(file) = &args.svg {
-        let parts = DirectoryPart::of(survey.files, &survey.costs, &whole.part);
+        let parts = DirectoryPart::collect_parts(survey.files, &survey.costs, &whole.part);
         return write_picture(ui, session, file, &treemap_file(&parts));
     }
     let is_shown = |surveyed: &&SurveyedItem<'_>| match surveyed.directory.as_deref() {
         None => whole.part.is_empty(),
-        Some(directory) => below(&whole.part, directory).is_some_and(|below| {
+        Some(directory) => strip_directory_prefix(&whole.part, directory).is_some_and(|below| {
             args.depth.is_none_or(|depth| below.split_terminator('/').count() <= depth)
         }),
     };
@@ -64,8 +69,11 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
         let root = whole.root.path();
         let directories = directories.iter().map(|items| DirectoryItems {
             path: items[0].directory.as_deref(),
-            items: items.iter().map(|surveyed| SurveyedRow::surveyed(root, surveyed)).collect(),
-            tokens: sum(items),
+            items: items
+                .iter()
+                .map(|surveyed| SurveyedRow::from_surveyed(root, surveyed))
+                .collect(),
+            tokens: sum_tokens(items),
         });
         let body = JsonTree {
             path: &whole.part,
@@ -84,17 +92,20 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
         1 => "1 directory".to_owned(),
         places => format!("{places} directories"),
     };
-    let items = counted(shown.len(), "item");
+    let items = format_count(shown.len(), "item");
     let all: usize = shown.iter().map(|surveyed| surveyed.tokens).sum();
     let repeated = if all > tokens {
-        format!(" ({} with what stands in several places)", counter.shown(all))
+        format!(" ({} with what stands in several places)", counter.render_tokens(all))
     } else {
         String::new()
     };
-    ui.status(&format!("{places}, {items}, {} tokens{repeated}", counter.shown(tokens)))
+    ui.print_status(&format!(
+        "{places}, {items}, {} tokens{repeated}",
+        counter.render_tokens(tokens)
+    ))
 }
 
-fn sum(items: &[&SurveyedItem<'_>]) -> usize {
+fn sum_tokens(items: &[&SurveyedItem<'_>]) -> usize {
     items.iter().map(|surveyed| surveyed.tokens).sum()
 }
 
@@ -108,16 +119,16 @@ fn print_directory<'s>(
     let directory = items[0].directory.as_deref();
     // The indentation counts the shown directories around it.
     if let Some(directory) = directory {
-        above.retain(|outer| below(outer, directory).is_some());
+        above.retain(|outer| strip_directory_prefix(outer, directory).is_some());
     }
     let margin = "  ".repeat(above.len());
     let name = match (above.last(), directory) {
-        (Some(outer), Some(directory)) => shown_directory(below(outer, directory)),
+        (Some(outer), Some(directory)) => shown_directory(strip_directory_prefix(outer, directory)),
         _ => shown_directory(directory),
     };
-    ui.print_heading(&format!("{margin}{name}  {}", counter.shown(sum(items))))?;
+    ui.print_heading(&format!("{margin}{name}  {}", counter.render_tokens(sum_tokens(items))))?;
     above.extend(directory);
-    let numbers = items.iter().map(|surveyed| counter.shown(surveyed.tokens).len());
+    let numbers = items.iter().map(|surveyed| counter.render_tokens(surveyed.tokens).len());
     let width = numbers.max().unwrap_or_default();
     for surveyed in items {
         let item = &surveyed.item;
@@ -132,12 +143,12 @@ fn print_directory<'s>(
         if item.state != State::Active && item.trigger != Some(state) {
             about.push(state.to_owned());
         }
-        let (place, about) = (whole.place(item), about.join(", "));
+        let (place, about) = (whole.render_place(item), about.join(", "));
         let asked = when_asked(item).map_or(String::new(), |when| {
-            format!("  ({} {when})", counter.shown(counter.count(item.content)))
+            format!("  ({} {when})", counter.render_tokens(counter.count(item.content)))
         });
         // The number comes first, so that a narrow terminal wraps the rest.
-        let tokens = counter.shown(surveyed.tokens);
+        let tokens = counter.render_tokens(surveyed.tokens);
         let line = format!("{margin}  {tokens:>width$}  {place}  {about}{asked}");
         ui.print_line(visible_line(&line))?;
     }

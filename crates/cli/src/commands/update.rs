@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use brief_registry::install::{self, InstallRequest, Newest, Refresh};
 use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, WantedItems};
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use clap::Args;
 
 use super::outdated;
@@ -21,7 +21,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
     /// Sources, items or bundles to update [default: all]
-    #[arg(value_name = "NAME", add = clap_complete::ArgValueCompleter::new(installation::complete))]
+    #[arg(value_name = "NAME", add = clap_complete::ArgValueCompleter::new(installation::complete_installed_name))]
     names: Vec<String>,
 
     /// List sources with newer versions, and exit 1 if there are any
@@ -48,7 +48,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &UpdateArgs) -> Result {
         let WritingArgs { place, json, .. } = &args.writing;
         return outdated::run(ui, session, &args.names, place, *json);
     }
-    let mode = installation::mode(args.dry_run, args.diff);
+    let mode = installation::install_mode(args.dry_run, args.diff);
     let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
     let mut edits = Vec::new();
@@ -61,14 +61,14 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &UpdateArgs) -> Result {
     }
     let refresh = match args.names.as_slice() {
         [] => Refresh::All,
-        _ => Refresh::Named(sources(session, &installation, &manifest, &names)?),
+        _ => Refresh::Named(resolve_source_names(session, &installation, &manifest, &names)?),
     };
-    let clients = installation.wanted(&[])?;
+    let clients = installation.wanted_clients(&[])?;
     let request = InstallRequest {
         edits: &edits,
         refresh,
         mode,
-        ..installation.request(session, &args.writing, &clients)
+        ..installation.create_request(session, &args.writing, &clients)
     };
     let asked = RunPurpose::ToWrite;
     installation.carry_out(ui, "update", session, &request, &args.writing, asked)?;
@@ -88,7 +88,7 @@ fn mention_newer(
     };
     let mut manifest = installation.manifest.clone().unwrap_or_default();
     manifest.sources.retain(|source| {
-        let is_pinned = source.place.field("ref").is_some_and(install::is_version);
+        let is_pinned = source.place.find_field("ref").is_some_and(install::is_version);
         let is_asked = match refresh {
             Refresh::All => true,
             Refresh::Named(names) => names.contains(&source.name),
@@ -99,14 +99,20 @@ fn mention_newer(
     if manifest.sources.is_empty() {
         return Ok(());
     }
-    let lock = installation.lock(session.system())?.unwrap_or_default();
-    let found = installation::watched(ui, |observer| {
-        install::newest(session.system(), &installation.project, &manifest, &lock, observer)
+    let lock = installation.read_lock(session.system())?.unwrap_or_default();
+    let found = installation::with_progress(ui, |observer| {
+        install::query_newest_versions(
+            session.system(),
+            &installation.project,
+            &manifest,
+            &lock,
+            observer,
+        )
     })??;
     for Newest { name, reference, newer_tag, .. } in &found {
         if let (Some(reference), Some(tag)) = (reference, newer_tag) {
-            ui.status(&format!("{name} is pinned at {reference}; {tag} exists"))?;
-            ui.hint(&format!("`brief update {name}@{tag}` moves it"))?;
+            ui.print_status(&format!("{name} is pinned at {reference}; {tag} exists"))?;
+            ui.print_hint(&format!("`brief update {name}@{tag}` moves it"))?;
         }
     }
     Ok(())
@@ -114,9 +120,9 @@ fn mention_newer(
 
 /// Changes the version of a source and keeps its wanted items.
 fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<ManifestEdit> {
-    let Some(source) = manifest.source(name) else {
+    let Some(source) = manifest.find_source(name) else {
         let known: Vec<&str> = manifest.sources.iter().map(|source| source.name.as_str()).collect();
-        let hint = match nearest(name, &known) {
+        let hint = match find_nearest(name, &known) {
             Some(near) => format!("did you mean `{near}@{reference}`?"),
             None => "only a whole source has versions; `brief list --tree` shows them".to_owned(),
         };
@@ -133,22 +139,22 @@ fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Man
         return Err(CommandError::usage(message)
             .with_hint("a branch, tag, commit or digest comes after `@`"));
     }
-    let place = source.place.at(reference);
+    let place = source.place.with_reference(reference);
     let (source, wanted) = (name.to_owned(), WantedItems::default());
     Ok(ManifestEdit::Want { source, place, wanted, clients: None })
 }
 
 /// Finds the sources for names: their own, or those of items.
-pub(super) fn sources(
+pub(super) fn resolve_source_names(
     session: &Session,
     installation: &Installation,
     manifest: &Manifest,
     names: &[String],
 ) -> Result<BTreeSet<String>> {
-    let lock = installation.lock(session.system())?.unwrap_or_default();
+    let lock = installation.read_lock(session.system())?.unwrap_or_default();
     let mut found = BTreeSet::new();
     for name in names {
-        if let Some(source) = manifest.source(name) {
+        if let Some(source) = manifest.find_source(name) {
             found.insert(source.name.clone());
             continue;
         }
@@ -167,7 +173,7 @@ pub(super) fn sources(
                 .chain(lock.items.keys().map(|id| id.name.as_str()))
                 .chain(bundles.map(String::as_str))
                 .collect();
-            let hint = match nearest(name, &known) {
+            let hint = match find_nearest(name, &known) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`brief list` shows what is installed".to_owned(),
             };
@@ -178,7 +184,7 @@ pub(super) fn sources(
     }
     let has_versions = |name: &String| {
         manifest
-            .source(name)
+            .find_source(name)
             .is_some_and(|source| !matches!(source.place, ManifestPlace::Directory(_)))
     };
     // A directory has no versions and is always read as it is.

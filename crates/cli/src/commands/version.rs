@@ -35,7 +35,7 @@ struct SpokenFormat {
 }
 
 impl ProgramBuild {
-    fn this() -> ProgramBuild {
+    fn current() -> ProgramBuild {
         let format = |name, summary| SpokenFormat { name, summary };
         ProgramBuild {
             version: env!("CARGO_PKG_VERSION"),
@@ -48,9 +48,9 @@ impl ProgramBuild {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &VersionArgs) -> Result {
-    let program = ProgramBuild::this();
+    let program = ProgramBuild::current();
     if args.json {
-        let root = session.root()?;
+        let root = session.open_root()?;
         let body = json!({ "program": program });
         return ui.print_json("version", root.path(), &[], body);
     }

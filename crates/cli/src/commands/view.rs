@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use brief_registry::install::{self, Newest, ProjectPaths};
 use brief_registry::manifest::Manifest;
 use brief_serve::view::{
-    ExportError, ProjectView, ViewAddress, ViewExtras, export, open_in_browser, serve,
+    ExportError, ProjectView, ViewAddress, ViewExtras, export_pages, open_in_browser, serve_view,
 };
 use brief_system::hash::sha256;
 use brief_system::resolve_existing;
@@ -34,7 +34,7 @@ pub(crate) struct ViewArgs {
     /// With --out: add a page with the changes since a revision, or in a range
     #[arg(
         long, value_name = "REV", requires = "out",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_revisions)
     )]
     base: Option<String>,
 
@@ -73,33 +73,33 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ViewArgs) -> Result {
     let updates = args.updates.then(|| newer_versions(ui, session, &directory)).transpose()?;
     let fleet = match args.fleet.as_slice() {
         [] => None,
-        sources => Some(fleet::report(ui, session, sources)?),
+        sources => Some(fleet::read_fleet_report(ui, session, sources)?),
     };
     let extras = ViewExtras { updates, fleet };
     if let Some(out) = &args.out {
         let out = resolve_existing(system, &session.directory().join(out)).path;
         let base = args.base.as_deref();
-        let written = export(&session.shared_system(), &directory, &out, base, extras)?;
-        return ui.status(&format!("{}: {}", out.display(), written.summary()));
+        let written = export_pages(&session.shared_system(), &directory, &out, base, extras)?;
+        return ui.print_status(&format!("{}: {}", out.display(), written.render_summary()));
     }
-    let address = listen(session, args)?;
+    let address = open_view_socket(session, args)?;
     let url = address.url().map_err(|error| CommandError::refused(error.to_string()))?;
     ui.print_line(&url)?;
     ui.flush()?;
     if !address.is_loopback() {
-        ui.warning("other machines can reach this address; the connection is not encrypted")?;
+        ui.print_warning("other machines can reach this address; the connection is not encrypted")?;
     }
-    ui.status("the pages follow the files; Ctrl-C ends it")?;
+    ui.print_status("the pages follow the files; Ctrl-C ends it")?;
     // The page is there as long as the pages that it leads to.
     let opened = (!args.no_open).then(|| open_in_browser(system, &directory, &url));
     if let Some(Err(error)) = &opened {
-        ui.warning(&format!("the browser cannot be opened: {error}"))?;
-        ui.hint("open the address above yourself")?;
+        ui.print_warning(&format!("the browser cannot be opened: {error}"))?;
+        ui.print_hint("open the address above yourself")?;
     }
     ui.tell_remarks()?;
     let interruption = system.interruption()?;
     let view = ProjectView::new(session.shared_system(), directory, extras);
-    serve(view, address, &interruption)
+    serve_view(view, address, &interruption)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     Err(CommandError::interrupted())
 }
@@ -107,14 +107,14 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ViewArgs) -> Result {
 /// Asks the sources of a project for newer versions.
 fn newer_versions(ui: &mut Ui, session: &Session, directory: &Path) -> Result<Vec<Newest>> {
     let system = session.system();
-    let project = ProjectPaths::around(system, directory);
-    let found = installation::watched(ui, |observer| {
+    let project = ProjectPaths::find_enclosing(system, directory);
+    let found = installation::with_progress(ui, |observer| {
         let source = project.read_manifest(system)?;
         // `lint` and the page of problems tell what is wrong in it.
-        let manifest = source.as_ref().and_then(|source| Manifest::read(source).ok());
+        let manifest = source.as_ref().and_then(|source| Manifest::parse(source).ok());
         let lock = project.read_lock(system)?;
         let (manifest, lock) = (manifest.unwrap_or_default(), lock.unwrap_or_default());
-        install::newest(system, &project, &manifest, &lock, observer)
+        install::query_newest_versions(system, &project, &manifest, &lock, observer)
     })?;
     Ok(found?)
 }
@@ -132,7 +132,7 @@ impl From<ExportError> for CommandError {
 }
 
 /// Opens the socket.
-fn listen(session: &Session, args: &ViewArgs) -> Result<ViewAddress> {
+fn open_view_socket(session: &Session, args: &ViewArgs) -> Result<ViewAddress> {
     let ip = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let address = SocketAddr::new(ip, args.port);
     let listener = TcpListener::bind(address).map_err(|error| {
@@ -143,6 +143,6 @@ fn listen(session: &Session, args: &ViewArgs) -> Result<ViewAddress> {
             _ => refused,
         }
     })?;
-    let random = session.system().random()?;
+    let random = session.system().random_bytes()?;
     Ok(ViewAddress { listener, token: sha256(&random).chars().take(32).collect() })
 }

@@ -12,7 +12,7 @@ use brief_syntax::{Diagnostic, limits, rules};
 use serde::Serialize;
 
 use super::question::shown_place;
-pub(crate) use brief_syntax::text::counted;
+pub(crate) use brief_syntax::text::format_count;
 
 use crate::clock::with_clock;
 use crate::error::{CommandError, Result};
@@ -36,24 +36,24 @@ impl WholeProject {
         part: Option<&Path>,
         dialects: Dialects,
     ) -> Result<WholeProject> {
-        let session = &session.remembering();
-        let project = session.project()?;
+        let session = &session.with_memory();
+        let project = session.open_project()?;
         let root = project.root().clone();
         let part = match part {
-            Some(path) => directory(session, &root, path)?,
+            Some(path) => resolve_directory(session, &root, path)?,
             None => String::new(),
         };
         warn_of_whole_root(ui, session, &root)?;
-        let catalog = with_clock(ui, "reading the project", || project.whole(dialects));
+        let catalog = with_clock(ui, "reading the project", || project.read_project(dialects));
         let whole = WholeProject { root, catalog, part };
         if !ui.has_promised_json() {
-            let mut unread = whole.unread();
+            let mut unread = whole.unread_diagnostics();
             // The warning before has said it.
             unread.retain(|found| found.rule != rules::project::NO_PROJECT);
-            ui.mention(&unread, whole.root.path())?;
+            ui.print_diagnostic_lines(&unread, whole.root.path())?;
         }
         if whole.catalog.is_empty() {
-            ui.warning("no guidance files found")?;
+            ui.print_warning("no guidance files found")?;
             mention_unread_parents(ui, session, &whole.root)?;
         }
         Ok(whole)
@@ -61,11 +61,11 @@ impl WholeProject {
 
     pub(crate) fn survey(&self, moment: &Moment, counter: &Counter<'_>) -> Result<Survey<'_>> {
         let count = |text: &str| counter.count(text);
-        Survey::of(&self.catalog, self.root.path(), moment, &count)
+        Survey::from_catalog(&self.catalog, self.root.path(), moment, &count)
             .ok_or_else(|| CommandError::refused("the project was not read as a whole"))
     }
 
-    pub(crate) fn place(&self, item: &Item<'_>) -> String {
+    pub(crate) fn render_place(&self, item: &Item<'_>) -> String {
         shown_place(self.root.path(), item.path, item.line)
     }
 
@@ -76,12 +76,12 @@ impl WholeProject {
         kind: &'static str,
         body: impl Serialize,
     ) -> Result {
-        let (root, diagnostics) = (self.root.path(), &self.unread());
+        let (root, diagnostics) = (self.root.path(), &self.unread_diagnostics());
         ui.print_json(kind, root, diagnostics, body)
     }
 
     /// Returns the diagnostics of files and directories that were not read; `brief lint` reports the others.
-    fn unread(&self) -> Vec<Diagnostic> {
+    fn unread_diagnostics(&self) -> Vec<Diagnostic> {
         let mut unread = self.catalog.diagnostics();
         unread.retain(|diagnostic| {
             diagnostic.code().starts_with("project/") || is_unread(diagnostic)
@@ -107,11 +107,11 @@ pub(crate) fn write_picture(ui: &mut Ui, session: &Session, file: &Path, picture
     system
         .replace_file(&path, picture.as_bytes())
         .map_err(|error| CommandError::refused(format!("`{shown}` cannot be written: {error}")))?;
-    ui.status(&format!("wrote {shown}"))
+    ui.print_status(&format!("wrote {shown}"))
 }
 
 /// Returns the path of a directory relative to another one, if it is below.
-pub(crate) fn below<'p>(part: &str, directory: &'p str) -> Option<&'p str> {
+pub(crate) fn strip_directory_prefix<'p>(part: &str, directory: &'p str) -> Option<&'p str> {
     let rest = directory.strip_prefix(part)?;
     match rest.strip_prefix('/') {
         Some(rest) if !part.is_empty() => Some(rest),
@@ -120,7 +120,7 @@ pub(crate) fn below<'p>(part: &str, directory: &'p str) -> Option<&'p str> {
     }
 }
 
-fn directory(session: &Session, root: &Root, path: &Path) -> Result<String> {
+fn resolve_directory(session: &Session, root: &Root, path: &Path) -> Result<String> {
     let shown = path.display();
     let Some(target) = session.locate(root, path) else {
         let message = format!("`{shown}` is outside `{}`", root.path().display());
@@ -184,7 +184,7 @@ pub(crate) struct SurveyedRow<'s> {
 }
 
 impl<'s> SurveyedRow<'s> {
-    pub(crate) fn briefed(root: &Path, item: &'s BriefedItem) -> SurveyedRow<'s> {
+    pub(crate) fn from_briefed(root: &Path, item: &'s BriefedItem) -> SurveyedRow<'s> {
         SurveyedRow {
             dialect: item.dialect,
             kind: item.kind,
@@ -200,7 +200,7 @@ impl<'s> SurveyedRow<'s> {
         }
     }
 
-    pub(crate) fn surveyed(root: &Path, surveyed: &'s SurveyedItem<'_>) -> SurveyedRow<'s> {
+    pub(crate) fn from_surveyed(root: &Path, surveyed: &'s SurveyedItem<'_>) -> SurveyedRow<'s> {
         let item = &surveyed.item;
         SurveyedRow {
             dialect: item.dialect,
@@ -220,15 +220,15 @@ impl<'s> SurveyedRow<'s> {
 
 #[cfg(test)]
 mod tests {
-    use super::below;
+    use super::strip_directory_prefix;
 
     #[test]
     fn a_part_has_what_lies_in_it() {
-        assert_eq!(below("", "a/b"), Some("a/b"));
-        assert_eq!(below("", ""), Some(""));
-        assert_eq!(below("a", "a"), Some(""));
-        assert_eq!(below("a", "a/b"), Some("b"));
-        assert_eq!(below("a", "ab"), None);
-        assert_eq!(below("a/b", "a"), None);
+        assert_eq!(strip_directory_prefix("", "a/b"), Some("a/b"));
+        assert_eq!(strip_directory_prefix("", ""), Some(""));
+        assert_eq!(strip_directory_prefix("a", "a"), Some(""));
+        assert_eq!(strip_directory_prefix("a", "a/b"), Some("b"));
+        assert_eq!(strip_directory_prefix("a", "ab"), None);
+        assert_eq!(strip_directory_prefix("a/b", "a"), None);
     }
 }

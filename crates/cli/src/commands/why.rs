@@ -48,7 +48,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
     });
     let (briefing, states) = asked?;
     let root = briefing.root();
-    ui.mention(&briefing.diagnostics, root)?;
+    ui.print_diagnostic_lines(&briefing.diagnostics, root)?;
     let candidates = briefing.candidates();
     if candidates.is_empty() {
         let Briefing { moment, files, .. } = &briefing;
@@ -75,12 +75,12 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
             CandidateState::Skipped => true,
             CandidateState::Applies | CandidateState::Listed | CandidateState::Manual => false,
         };
-        let states = states.of(candidate.path, candidate.line, &candidate.name);
+        let states = states.find_state(candidate.path, candidate.line, &candidate.name);
         if let Some(states) = states.filter(|_| !is_said) {
             ui.print_line(format!("{:LABEL$}{}", "", visible_line(states)))?;
         }
         if let Some(line) = candidate.first_line {
-            let line = shortened(line, ui.width().saturating_sub(LABEL + 2));
+            let line = shorten_line(line, ui.width().saturating_sub(LABEL + 2));
             ui.print_line(format!("{:LABEL$}> {line}", ""))?;
         }
     }
@@ -97,7 +97,7 @@ impl ClientStates {
         let named = moment.client.iter().cloned().collect();
         let clients = asked_clients(session.system(), root, named)?;
         let viewers = find_viewers(session.system(), root, moment, &clients);
-        let sees = Sees::arrivals(catalog, root, &viewers);
+        let sees = Sees::without_reasons(catalog, root, &viewers);
         let words = sees.items.iter().filter(|item| !item.is_skipped()).map(|item| {
             let mut states: Vec<(String, Vec<&str>)> = Vec::new();
             for (viewer, sight) in viewers.iter().zip(&item.seen) {
@@ -115,13 +115,13 @@ impl ClientStates {
         Ok(ClientStates(words.collect()))
     }
 
-    fn of(&self, path: &Path, line: usize, name: &str) -> Option<&str> {
+    fn find_state(&self, path: &Path, line: usize, name: &str) -> Option<&str> {
         self.0.get(&(path.to_owned(), line, name.to_owned())).map(String::as_str)
     }
 }
 
 /// Cuts a line to the room that there is.
-fn shortened(line: &str, width: usize) -> Cow<'_, str> {
+fn shorten_line(line: &str, width: usize) -> Cow<'_, str> {
     if line.chars().nth(width).is_none() {
         return Cow::Borrowed(line);
     }

@@ -14,12 +14,12 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 /// Completes the name of an item, bundle or source of the project around the current directory.
-pub(crate) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn complete_installed_name(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(session) = Session::start(Arc::new(OsSystem), None::<&Path>) else { return Vec::new() };
     let place = InstallationArg { global: false };
     let found = Installation::find(&mut Ui::silent(), &session, &place);
     let Ok(installation) = found else { return Vec::new() };
-    let lock = installation.lock(session.system()).ok().flatten().unwrap_or_default();
+    let lock = installation.read_lock(session.system()).ok().flatten().unwrap_or_default();
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut add = |name: &str, about: String| {
         names.entry(name.to_owned()).or_insert(about);

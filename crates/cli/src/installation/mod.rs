@@ -17,7 +17,7 @@ use brief_registry::install::{
 };
 use brief_registry::{Event, Network};
 use brief_safety::policy::Signer;
-use brief_system::paths::{cleaned, slashed};
+use brief_system::paths::{clean_path, to_slashed};
 use brief_workflows::installation::{self, Remark, UnopenedInstallation, describe_clients};
 use clap::Args;
 
@@ -25,8 +25,8 @@ use crate::error::{CommandError, ErrorKind, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(crate) use complete::complete;
-pub(crate) use print::{JsonSource, full_name, short, verb};
+pub(crate) use complete::complete_installed_name;
+pub(crate) use print::{JsonSource, change_verb, full_name, short_commit};
 use print::{print_json, print_report};
 pub(crate) use refusal::{refusal_of_typed, tell_unresolved};
 
@@ -59,11 +59,11 @@ pub(crate) struct WritingArgs {
     force: Vec<PathBuf>,
 
     /// Accept hidden text or binary files in the item with this hash
-    #[arg(long, value_name = "SHA256", value_parser = sha256)]
+    #[arg(long, value_name = "SHA256", value_parser = parse_sha256)]
     accept: Vec<String>,
 
     /// Accept a new signer and record it in brief.lock
-    #[arg(long, value_name = "SIGNER", value_parser = signer)]
+    #[arg(long, value_name = "SIGNER", value_parser = parse_signer)]
     accept_signer: Vec<String>,
 
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub(crate) struct WritingArgs {
     pub(crate) json: bool,
 }
 
-fn sha256(text: &str) -> Result<String, String> {
+fn parse_sha256(text: &str) -> Result<String, String> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     if text.len() == 64 && text.bytes().all(is_digit) {
         Ok(text.to_owned())
@@ -83,7 +83,7 @@ fn sha256(text: &str) -> Result<String, String> {
     }
 }
 
-fn signer(text: &str) -> Result<String, String> {
+fn parse_signer(text: &str) -> Result<String, String> {
     let problem =
         "a signer is `sha256:` and 64 digits, or an identity and its issuer; `brief sync` names it";
     Signer::parse(text).map(|signer| signer.to_string()).ok_or_else(|| problem.to_owned())
@@ -129,10 +129,10 @@ impl Installation {
         mode: InstallMode,
     ) -> Result<Installation> {
         let scope = if place.global { ProfileScope::Home } else { ProfileScope::Project };
-        let project = project(session, place)?;
+        let project = resolve_project_paths(session, place)?;
         match installation::Installation::open(session.system(), project, scope, mode) {
             Ok(opened) => {
-                let is_elsewhere = session.root()?.path() != opened.project.outputs;
+                let is_elsewhere = session.open_root()?.path() != opened.project.outputs;
                 Ok(Installation { opened, is_elsewhere })
             }
             Err(UnopenedInstallation::Failed(error)) => Err(error.into()),
@@ -144,22 +144,22 @@ impl Installation {
     }
 
     /// Returns files by their paths in the project.
-    pub(crate) fn chosen(&self, session: &Session, paths: &[PathBuf]) -> BTreeSet<String> {
-        let top = cleaned(&self.project.outputs);
-        let named = paths.iter().map(|path| cleaned(&session.directory().join(path)));
-        named.map(|path| slashed(path.strip_prefix(&top).unwrap_or(&path))).collect()
+    pub(crate) fn relative_paths(&self, session: &Session, paths: &[PathBuf]) -> BTreeSet<String> {
+        let top = clean_path(&self.project.outputs);
+        let named = paths.iter().map(|path| clean_path(&session.directory().join(path)));
+        named.map(|path| to_slashed(path.strip_prefix(&top).unwrap_or(&path))).collect()
     }
 
     /// Starts a request with the user's options.
-    pub(crate) fn request<'r>(
+    pub(crate) fn create_request<'r>(
         &self,
         session: &Session,
         writing: &WritingArgs,
         clients: &'r [String],
     ) -> InstallRequest<'r> {
         InstallRequest {
-            adopt: self.chosen(session, &writing.adopt),
-            force: self.chosen(session, &writing.force),
+            adopt: self.relative_paths(session, &writing.adopt),
+            force: self.relative_paths(session, &writing.force),
             accept: writing.accept.iter().cloned().collect(),
             accept_signers: writing.accept_signer.iter().cloned().collect(),
             ..InstallRequest::new(clients)
@@ -181,7 +181,7 @@ impl Installation {
         let clients: Vec<&str> = request.clients.iter().map(String::as_str).collect();
         report.notes.extend(self.clients.unsaid_by_client(&clients));
         if asked == RunPurpose::ToTakeAway {
-            report.excuse();
+            report.downgrade_errors();
         }
         if writing.json {
             print_json(ui, kind, &self.project.outputs, &report)?;
@@ -199,8 +199,8 @@ impl Installation {
         session: &Session,
         request: &InstallRequest<'_>,
     ) -> Result<InstallReport> {
-        let outcome = watched(ui, |observer| {
-            install::sync(session.system(), &self.clients, &self.project, request, observer)
+        let outcome = with_progress(ui, |observer| {
+            install::sync_project(session.system(), &self.clients, &self.project, request, observer)
         })?;
         match outcome {
             Ok(report) => Ok(report),
@@ -218,7 +218,10 @@ impl Installation {
 }
 
 /// Runs a task that may take long, and shows its progress.
-pub(crate) fn watched<T>(ui: &mut Ui, work: impl FnOnce(&dyn Fn(Event<'_>)) -> T) -> Result<T> {
+pub(crate) fn with_progress<T>(
+    ui: &mut Ui,
+    work: impl FnOnce(&dyn Fn(Event<'_>)) -> T,
+) -> Result<T> {
     let shared = RefCell::new(&mut *ui);
     let outcome = work(&|event| show_progress(&mut shared.borrow_mut(), event));
     ui.end_progress()?;
@@ -227,16 +230,16 @@ pub(crate) fn watched<T>(ui: &mut Ui, work: impl FnOnce(&dyn Fn(Event<'_>)) -> T
 
 /// Names the clients that files of the project or of the user show to be in use.
 pub(crate) fn mention_clients(ui: &mut Ui, found: &ClientsInUse) -> Result {
-    ui.status(&describe_clients(found))
+    ui.print_status(&describe_clients(found))
 }
 
 /// Prints what a workflow told on its way.
 pub(crate) fn print_remarks(ui: &mut Ui, remarks: &[Remark]) -> Result {
     for remark in remarks {
         match remark {
-            Remark::Warning(message) => ui.warning(message)?,
-            Remark::Hint(message) => ui.hint(message)?,
-            Remark::Status(message) => ui.status(message)?,
+            Remark::Warning(message) => ui.print_warning(message)?,
+            Remark::Hint(message) => ui.print_hint(message)?,
+            Remark::Status(message) => ui.print_status(message)?,
             Remark::Problems { found, base } => ui.print_diagnostics(found, base)?,
         }
     }
@@ -246,19 +249,19 @@ pub(crate) fn print_remarks(ui: &mut Ui, remarks: &[Remark]) -> Result {
 /// Shows a step that may take long. A closed output must not stop the work.
 pub(crate) fn show_progress(ui: &mut Ui, event: Event<'_>) {
     let _ = match event {
-        Event::Asking { repository } => ui.progress(&format!("Asking {repository}")),
+        Event::Asking { repository } => ui.print_progress(&format!("Asking {repository}")),
         Event::Fetching { repository, commit } => {
-            ui.progress(&format!("Fetching {repository} at {}", short(commit)))
+            ui.print_progress(&format!("Fetching {repository} at {}", short_commit(commit)))
         }
         Event::Item { number, of } if number % 50 == 0 => {
-            ui.detail(&format!("Compiling {number} of {of} items"))
+            ui.print_detail(&format!("Compiling {number} of {of} items"))
         }
         _ => Ok(()),
     };
 }
 
 /// Returns the mode for the options of a command.
-pub(crate) fn mode(is_dry: bool, is_diff: bool) -> InstallMode {
+pub(crate) fn install_mode(is_dry: bool, is_diff: bool) -> InstallMode {
     match (is_dry, is_diff) {
         (_, true) => InstallMode::Diff,
         (true, false) => InstallMode::Check,
@@ -266,12 +269,15 @@ pub(crate) fn mode(is_dry: bool, is_diff: bool) -> InstallMode {
     }
 }
 
-pub(crate) fn network(is_offline: bool) -> Network {
+pub(crate) fn network_mode(is_offline: bool) -> Network {
     if is_offline { Network::Offline } else { Network::Online }
 }
 
 /// Returns the project of a command, or the user's own installation.
-pub(crate) fn project(session: &Session, place: &InstallationArg) -> Result<ProjectPaths> {
+pub(crate) fn resolve_project_paths(
+    session: &Session,
+    place: &InstallationArg,
+) -> Result<ProjectPaths> {
     if place.global { user_project(session) } else { session.installed_project() }
 }
 

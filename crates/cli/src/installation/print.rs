@@ -10,7 +10,7 @@ use brief_registry::install::{
 use brief_registry::manifest::ManifestPlace;
 use brief_registry::{ChangeKind, Difference};
 use brief_syntax::render::path_below;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use serde::Serialize;
 use serde_json::json;
 use similar::TextDiff;
@@ -23,7 +23,7 @@ use crate::ui::Ui;
 const SHORT: usize = 12;
 
 /// Returns the start of a commit, or of the digits of a digest.
-pub(crate) fn short(commit: &str) -> &str {
+pub(crate) fn short_commit(commit: &str) -> &str {
     let commit = commit.strip_prefix("sha256:").unwrap_or(commit);
     commit.get(..SHORT).unwrap_or(commit)
 }
@@ -43,62 +43,62 @@ pub(crate) fn print_report(
     let root = &installation.project.outputs;
     ui.print_diagnostics(&report.diagnostics, root)?;
     for note in &report.notes {
-        ui.warning(note)?;
+        ui.print_warning(note)?;
     }
     match mode {
         InstallMode::Write => {}
         InstallMode::Check => {
             for change in &report.changes {
-                let reason = why(change.kind, "no longer wanted");
+                let reason = change_reason(change.kind, "no longer wanted");
                 ui.print_line(format!("{}: {reason}", change.path))?;
             }
             for (name, kind) in [("brief.toml", report.manifest), ("brief.lock", report.lock)] {
                 if let Some(kind) = kind {
-                    ui.print_line(format!("{name}: {}", why(kind, "no longer needed")))?;
+                    ui.print_line(format!("{name}: {}", change_reason(kind, "no longer needed")))?;
                 }
             }
         }
         InstallMode::Diff => {
             for difference in &report.differences {
-                ui.print_text(unified(difference).as_bytes())?;
+                ui.print_text(render_unified_diff(difference).as_bytes())?;
             }
         }
     }
     for source in &report.sources {
-        if let Some(line) = moved(source) {
-            ui.status(&line)?;
+        if let Some(line) = render_source_change(source) {
+            ui.print_status(&line)?;
         }
     }
     for (id, kind) in &report.items {
-        let sign = sign(*kind);
-        ui.status(&format!("  {sign} {}", full_name(id)))?;
+        let sign = change_sign(*kind);
+        ui.print_status(&format!("  {sign} {}", full_name(id)))?;
         if let Some(capabilities) = report.capabilities.get(id) {
-            for line in told(capabilities, *kind) {
-                ui.status(&format!("      {line}"))?;
+            for line in render_capabilities(capabilities, *kind) {
+                ui.print_status(&format!("      {line}"))?;
             }
         }
     }
-    for line in lost(report) {
-        ui.status(&line)?;
+    for line in render_losses(report) {
+        ui.print_status(&line)?;
     }
     for dependency in &report.dependencies {
-        ui.status(&format!("  {}", chosen(dependency)))?;
-        for line in told(&dependency.capabilities, dependency.change) {
-            ui.status(&format!("      {line}"))?;
+        ui.print_status(&format!("  {}", render_dependency(dependency)))?;
+        for line in render_capabilities(&dependency.capabilities, dependency.change) {
+            ui.print_status(&format!("      {line}"))?;
         }
     }
     for (path, copy) in &report.backups {
         let copy = copy.strip_prefix(root).unwrap_or(copy);
-        ui.status(&format!("  {path} was replaced; what it held is in {}", copy.display()))?;
+        ui.print_status(&format!("  {path} was replaced; what it held is in {}", copy.display()))?;
     }
-    ui.status(&summary(installation, report, mode))?;
+    ui.print_status(&render_install_summary(installation, report, mode))?;
     if mode == InstallMode::Diff {
-        ui.status("nothing was written; the same without `--diff` does it")?;
+        ui.print_status("nothing was written; the same without `--diff` does it")?;
     }
     Ok(())
 }
 
-fn sign(kind: ChangeKind) -> char {
+fn change_sign(kind: ChangeKind) -> char {
     match kind {
         ChangeKind::Created => '+',
         ChangeKind::Updated => '~',
@@ -107,21 +107,21 @@ fn sign(kind: ChangeKind) -> char {
 }
 
 /// Says what happened to a package of `[dependencies]`.
-fn chosen(dependency: &DependencyReport) -> String {
+fn render_dependency(dependency: &DependencyReport) -> String {
     let DependencyReport { id, before, change, files, .. } = dependency;
-    let files = counted(*files, "file");
+    let files = format_count(*files, "file");
     let was = match before {
         Some(before) if *before != id.version => format!(", was {before}"),
         _ => String::new(),
     };
-    format!("{} {}:{id} ({files}{was})", sign(*change), id.ecosystem)
+    format!("{} {}:{id} ({files}{was})", change_sign(*change), id.ecosystem)
 }
 
 /// The number of shown facts of one capability; `brief audit` shows all.
 const SHOWN: usize = 4;
 
 /// Lists the capabilities of an item, one per line: all of them, or the new ones.
-fn told(capabilities: &ItemCapabilities, kind: ChangeKind) -> Vec<String> {
+fn render_capabilities(capabilities: &ItemCapabilities, kind: ChangeKind) -> Vec<String> {
     let (facts, now) = match kind {
         ChangeKind::Created => (&capabilities.all, ""),
         _ => (&capabilities.added, "now also "),
@@ -142,7 +142,7 @@ fn told(capabilities: &ItemCapabilities, kind: ChangeKind) -> Vec<String> {
 }
 
 /// Returns the reason why a file differs from its wanted state; `surplus` is that of one too many.
-fn why(kind: ChangeKind, surplus: &'static str) -> &'static str {
+fn change_reason(kind: ChangeKind, surplus: &'static str) -> &'static str {
     match kind {
         ChangeKind::Created => "missing",
         ChangeKind::Updated => "out of date",
@@ -155,7 +155,7 @@ const LOST_LINES: usize = 12;
 
 /// Says what clients do not get of items that were written for another one: a line each, or for many a line for each
 /// loss with the number of items.
-fn lost(report: &InstallReport) -> Vec<String> {
+fn render_losses(report: &InstallReport) -> Vec<String> {
     let all =
         || report.lost.iter().flat_map(|(id, notes)| notes.iter().map(move |note| (id, note)));
     let count = all().count();
@@ -173,7 +173,8 @@ fn lost(report: &InstallReport) -> Vec<String> {
     }
     let mut items: Vec<(&str, usize)> = items.into_iter().collect();
     items.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let line = |(note, count): &(&str, usize)| format!("  {}: {note}", counted(*count, "item"));
+    let line =
+        |(note, count): &(&str, usize)| format!("  {}: {note}", format_count(*count, "item"));
     lines.extend(items.iter().take(LOST_LINES).map(line));
     if let Some(more) = items.len().checked_sub(LOST_LINES).filter(|more| *more > 0) {
         lines.push(format!("  and {more} other notes; `--json` has all"));
@@ -181,18 +182,18 @@ fn lost(report: &InstallReport) -> Vec<String> {
     lines
 }
 
-fn moved(source: &SourceReport) -> Option<String> {
+fn render_source_change(source: &SourceReport) -> Option<String> {
     let name = &source.name;
     match (&source.before, &source.commit) {
         (Some(before), Some(commit)) if before != commit => {
-            Some(format!("{name}: {} -> {}", short(before), short(commit)))
+            Some(format!("{name}: {} -> {}", short_commit(before), short_commit(commit)))
         }
-        (None, Some(commit)) => Some(format!("{name}: {}", short(commit))),
+        (None, Some(commit)) => Some(format!("{name}: {}", short_commit(commit))),
         _ => None,
     }
 }
 
-pub(crate) fn verb(kind: ChangeKind) -> &'static str {
+pub(crate) fn change_verb(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Created => "create",
         ChangeKind::Updated => "update",
@@ -200,7 +201,11 @@ pub(crate) fn verb(kind: ChangeKind) -> &'static str {
     }
 }
 
-fn summary(installation: &Installation, report: &InstallReport, mode: InstallMode) -> String {
+fn render_install_summary(
+    installation: &Installation,
+    report: &InstallReport,
+    mode: InstallMode,
+) -> String {
     let items = if report.count == 1 { "item" } else { "items" };
     let done = match report.failed {
         0 => report.count.to_string(),
@@ -208,7 +213,7 @@ fn summary(installation: &Installation, report: &InstallReport, mode: InstallMod
     };
     let counted = |kind| {
         let count = report.count_of(kind);
-        let verb = verb(kind);
+        let verb = change_verb(kind);
         match mode {
             InstallMode::Write => format!("{count} {verb}d"),
             InstallMode::Check | InstallMode::Diff => format!("{count} to {verb}"),
@@ -228,7 +233,7 @@ fn summary(installation: &Installation, report: &InstallReport, mode: InstallMod
 }
 
 /// Shows the change of a file in the format of `diff -u`.
-fn unified(difference: &Difference) -> String {
+fn render_unified_diff(difference: &Difference) -> String {
     let Difference { path, before, after } = difference;
     let text = |bytes: &Option<Vec<u8>>| match bytes {
         None => Some(String::new()),

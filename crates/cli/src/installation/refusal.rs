@@ -27,10 +27,10 @@ pub(crate) fn refusal_of_typed(error: InstallError) -> CommandError {
 /// Prints every unresolved name, each with advice.
 pub(crate) fn tell_unresolved(ui: &mut Ui, problems: &[Unresolved]) -> Result {
     for problem in problems {
-        ui.error(&problem.to_string())?;
+        ui.print_error(&problem.to_string())?;
         if let Some(help) = problem.help() {
-            ui.hint(&help)?;
+            ui.print_hint(&help)?;
         }
     }
-    ui.status("nothing was changed")
+    ui.print_status("nothing was changed")
 }

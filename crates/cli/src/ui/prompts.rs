@@ -19,17 +19,19 @@ impl Ui {
 
     /// Asks a question to which only `y` or `yes` is a yes. Without a terminal the answer is no.
     pub(crate) fn confirm(&mut self, question: &str) -> Result<bool> {
-        Ok(self.ask(question, "[y/N]")?.is_some_and(|answer| matches!(&*answer, "y" | "yes")))
+        Ok(self
+            .ask_question(question, "[y/N]")?
+            .is_some_and(|answer| matches!(&*answer, "y" | "yes")))
     }
 
     /// Asks about what the user has just requested: an empty line is a yes, too. Without a terminal the answer is no.
     pub(crate) fn confirm_request(&mut self, question: &str) -> Result<bool> {
-        let answer = self.ask(question, "[Y/n]")?;
+        let answer = self.ask_question(question, "[Y/n]")?;
         Ok(answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "yes")))
     }
 
     /// Asks a question; returns the answer in lower case, or `None` without a terminal or at the end of the input.
-    fn ask(&mut self, question: &str, choices: &str) -> Result<Option<String>> {
+    fn ask_question(&mut self, question: &str, choices: &str) -> Result<Option<String>> {
         if !self.can_ask() {
             return Ok(None);
         }

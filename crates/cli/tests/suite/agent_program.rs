@@ -12,7 +12,7 @@ const AGENT: &str = "# T\nD.\n\n## System\n\nS.\n\n## Tools\n\n```js\nreturn {};
 
 /// Puts a copy of `brief` into a directory of its own, outside the project.
 fn installed(project: &Sandbox) -> std::path::PathBuf {
-    let bin = project.outside().join("bin");
+    let bin = project.outside_directory().join("bin");
     fs::create_dir_all(&bin).unwrap();
     let brief = bin.join("brief");
     fs::hard_link(project.program(), &brief)
@@ -23,7 +23,7 @@ fn installed(project: &Sandbox) -> std::path::PathBuf {
 
 /// Runs the installed program.
 fn run(project: &Sandbox, brief: &Path, path: &str, args: &[&str]) -> Output {
-    let mut command = project.command("", args);
+    let mut command = project.prepare_command("", args);
     let mut other = std::process::Command::new(brief);
     other.args(args).current_dir(project.path()).env_clear();
     other.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -91,7 +91,7 @@ fn the_program_is_found_beside_brief_and_outside_the_project() {
     let project = project().with_dir(".git");
     let brief = installed(&project);
     let say = |what: &str| format!("#!/bin/sh\necho {what}\n");
-    let elsewhere = project.outside().join("elsewhere");
+    let elsewhere = project.outside_directory().join("elsewhere");
     write_program(&project.path().join("brief-agent"), say("project"));
     write_program(&project.path().join("bin/brief-agent"), say("project"));
     let inside =

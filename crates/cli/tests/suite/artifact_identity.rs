@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::artifact_trust::{one, outside, with_policy};
 use crate::artifacts::{forget, locked, publish};
-use crate::build::tree;
+use crate::build::read_tree;
 use crate::container_registry::{ContainerRegistry, Door, KEY_A};
 use crate::project;
 
@@ -33,15 +33,15 @@ fn sign(
     let from = one(publisher, text);
     // The manifest, as another tool would fetch it: from a copy in a directory.
     let digest = publish(publisher, &layout(publisher, "unsigned"), &from, &[]);
-    let blobs = publisher.outside().join("unsigned/blobs/sha256");
+    let blobs = publisher.outside_directory().join("unsigned/blobs/sha256");
     let manifest = fs::read(blobs.join(digest.trim_start_matches("sha256:"))).unwrap();
-    let bundle = instance.bundle(&manifest, wanted).to_string();
+    let bundle = instance.create_bundle(&manifest, wanted).to_string();
     let file = outside(publisher, "bundle.json", &bundle);
     publish(publisher, target, &from, &["--bundle", &file]);
 }
 
 fn layout(beside: &Sandbox, name: &str) -> String {
-    format!("oci-layout:{}", beside.outside().join(name).display())
+    format!("oci-layout:{}", beside.outside_directory().join(name).display())
 }
 
 /// The first identity is remembered, with its issuer; another one is refused until it is accepted. The registry
@@ -70,13 +70,13 @@ fn another_identity_is_refused_until_it_is_accepted() {
         let second = "ann@example.com";
         for (number, wanted) in [elsewhere, branch, by(second)].iter().enumerate() {
             sign(&project, &base, &format!("Two {number}."), &instance, wanted);
-            let before = tree(&project, "");
+            let before = read_tree(&project, "");
             let output = project.run(&["update"]);
             assert_eq!(output.code, Some(1), "{output}");
             let found = format!("is now signed by `{} {}`", wanted.identity, wanted.issuer);
             assert!(output.stderr.contains(&format!("was signed by `{first}`")), "{output}");
             assert!(output.stderr.contains(&found), "{output}");
-            assert_eq!(tree(&project, ""), before);
+            assert_eq!(read_tree(&project, ""), before);
         }
         let accepted = format!("{second} {ISSUER}");
         let output = project.run(&["update", "--accept-signer", &accepted]);
@@ -133,7 +133,7 @@ fn root_of_user(project: &Sandbox, instance: &TestSigstore) -> PathBuf {
 
 fn is_untouched(project: &Sandbox) -> bool {
     let keeps = |path: &String| path.starts_with(".brief/") || path == "trusted_root.json";
-    tree(project, "").keys().all(keeps)
+    read_tree(project, "").keys().all(keeps)
 }
 
 /// A policy demands an identity. The root of the project does not count for it, that of the user does.
@@ -142,7 +142,7 @@ fn a_policy_demands_an_identity() {
     let publisher = project();
     let (instance, base) = (TestSigstore::default(), layout(&publisher, "kept"));
     sign(&publisher, &base, "One.", &instance, &by(&format!("{WORKFLOW}@refs/heads/main")));
-    let kept = publisher.outside().join("kept");
+    let kept = publisher.outside_directory().join("kept");
     let policy = |rule: &str| format!("[oci.signers]\n\"{}\" = [{rule}]\n", kept.display());
     let right = format!("{{ identity = \"{WORKFLOW}@*\", issuer = \"{ISSUER}\" }}");
 
@@ -188,7 +188,7 @@ fn a_key_ends_on_the_day_that_the_policy_names() {
     let (from, key) = (one(&publisher, "One."), outside(&publisher, "a.pem", KEY_A));
     publish(&publisher, &base, &from, &["--sign", &key]);
     let signer = "sha256:44e0b346882148d95e4a7a0d62ba86731d3de381f1403d15d1572b6abdaa1ae5";
-    let kept = publisher.outside().join("kept");
+    let kept = publisher.outside_directory().join("kept");
     for (end, code, said) in [
         (
             "2020-01-31",
@@ -226,15 +226,15 @@ fn an_expired_certificate_does_not_count() {
     sign(&project, &base, "Two.", &instance, &good);
     assert_eq!(project.run(&["update"]).code, Some(0));
     sign(&project, &base, "Three.", &instance, &expired);
-    let before = tree(&project, "");
+    let before = read_tree(&project, "");
     let output = project.run(&["update"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains(&format!("is now not signed by anyone: {dates}")), "{output}");
-    assert_eq!(tree(&project, ""), before);
+    assert_eq!(read_tree(&project, ""), before);
 
     let policy = format!(
         "[oci.signers]\n\"{}\" = [{{ identity = \"ann@example.com\", issuer = \"{ISSUER}\" }}]\n",
-        project.outside().join("kept").display()
+        project.outside_directory().join("kept").display()
     );
     let own = with_policy(crate::project(), &policy);
     root_of_user(&own, &instance);
@@ -252,7 +252,7 @@ fn a_bundle_of_a_key_needs_the_key() {
     let (from, key) = (one(&project, "One."), outside(&project, "a.pem", KEY_A));
     let output =
         project.run(&["registry", "publish", &base, "--from", &from, "--sign", &key, "--json"]);
-    let blobs = project.outside().join("kept/blobs/sha256");
+    let blobs = project.outside_directory().join("kept/blobs/sha256");
     let read = |digest: &Value| {
         let digits = digest.as_str().unwrap().trim_start_matches("sha256:").to_owned();
         fs::read_to_string(blobs.join(digits)).unwrap()

@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::artifacts::skill;
-use crate::build::tree;
+use crate::build::read_tree;
 use crate::project;
 
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -22,7 +22,7 @@ struct Kept(PathBuf);
 
 impl Kept {
     fn beside(project: &Sandbox) -> Kept {
-        let directory = project.outside().join("kept");
+        let directory = project.outside_directory().join("kept");
         fs::create_dir_all(directory.join("blobs/sha256")).unwrap();
         fs::write(directory.join("oci-layout"), "{\"imageLayoutVersion\": \"1.0.0\"}").unwrap();
         Kept(directory)
@@ -209,7 +209,7 @@ fn other_kinds_and_contradictions_are_refused() {
         let output = project.run(&["add", &kept.address()]);
         assert_eq!(output.code, Some(1), "{said}: {output}");
         assert!(output.stderr.contains(said), "{said}: {output}");
-        let written = tree(&project, "");
+        let written = read_tree(&project, "");
         assert!(
             written.keys().all(|path| path.starts_with(".brief/")),
             "{said}: {:?}",

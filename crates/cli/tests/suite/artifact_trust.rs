@@ -5,7 +5,7 @@ use std::fs;
 use brief_testkit::{Fault, Sandbox, needs, write_program};
 
 use crate::artifacts::{forget, locked, publish, skill, source};
-use crate::build::tree;
+use crate::build::read_tree;
 use crate::container_registry::{ContainerRegistry, Door, KEY_A, KEY_B, Proxy, Trouble};
 use crate::kill_matrix::in_process;
 use crate::project;
@@ -15,7 +15,7 @@ pub(crate) fn one(project: &Sandbox, text: &str) -> String {
 }
 
 pub(crate) fn outside(project: &Sandbox, name: &str, text: &str) -> String {
-    let path = project.outside().join(name);
+    let path = project.outside_directory().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()
@@ -44,9 +44,9 @@ fn accounts_are_those_of_container_tools() {
         "#!/bin/sh\nread host\ntest \"$1\" = get && test \"$host\" = {host} && \
          printf '{{\"Username\": \"ann\", \"Secret\": \"word\"}}'\n"
     );
-    write_program(&first.outside().join("bin/docker-credential-own"), script);
+    write_program(&first.outside_directory().join("bin/docker-credential-own"), script);
 
-    let top = first.outside();
+    let top = first.outside_directory();
     let place = |name: &str| top.join(name).to_str().unwrap().to_owned();
     let project = project().with_env("DOCKER_CONFIG", &place("wrong"));
     let output = project.run(&["registry", "publish", &base, "--from", &from]);
@@ -58,7 +58,9 @@ fn accounts_are_those_of_container_tools() {
     publish(&project, &base, &from, &[]);
     assert_eq!(project.run(&["add", &base]).code, Some(0));
     // The account is in no file of ours.
-    for text in tree(&project, "").into_values().chain(tree(&project, "../home").into_values()) {
+    for text in
+        read_tree(&project, "").into_values().chain(read_tree(&project, "../home").into_values())
+    {
         assert!(!String::from_utf8_lossy(&text).contains("YW5u"));
     }
     proxy.decide(|_, _| Trouble::None);
@@ -87,7 +89,7 @@ fn a_token_is_asked_for_with_the_account() {
     let config =
         format!("{{\"auths\": {{\"127.0.0.1:{}\": {{\"auth\": \"YW5uOndvcmQ=\"}}}}}}", proxy.port);
     outside(&first, "docker/config.json", &config);
-    let place = first.outside().join("docker");
+    let place = first.outside_directory().join("docker");
     let project = project().with_env("DOCKER_CONFIG", place.to_str().unwrap());
 
     let (token_port, other_port) = (tokens.port, other.port);
@@ -137,7 +139,7 @@ fn another_signer_is_refused_until_it_is_accepted() {
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let (a, b) = (outside(&project, "a.pem", KEY_A), outside(&project, "b.pem", KEY_B));
-    let kept = format!("oci-layout:{}", project.outside().join("kept").display());
+    let kept = format!("oci-layout:{}", project.outside_directory().join("kept").display());
     for base in [registry.at("acme/signed"), kept] {
         let from = one(&project, "One.");
         let digest = publish(&project, &base, &from, &["--sign", &a]);
@@ -151,14 +153,14 @@ fn another_signer_is_refused_until_it_is_accepted() {
 
         one(&project, "Two.");
         publish(&project, &base, &from, &["--sign", &b]);
-        let before = tree(&project, "");
+        let before = read_tree(&project, "");
         let output = project.run(&["update"]);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(
             output.stderr.contains(&format!("was signed by `{first}`, and is now signed by")),
             "{output}"
         );
-        assert_eq!(tree(&project, ""), before);
+        assert_eq!(read_tree(&project, ""), before);
         let second = output.stderr.split("now signed by `").nth(1).unwrap()[..71].to_owned();
         assert_ne!(first, second);
         // What to paste is said, and each signer once.
@@ -174,11 +176,11 @@ fn another_signer_is_refused_until_it_is_accepted() {
 
         one(&project, "Three.");
         publish(&project, &base, &from, &[]);
-        let before = tree(&project, "");
+        let before = read_tree(&project, "");
         let output = project.run(&["update"]);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(output.stderr.contains("and is now not signed"), "{output}");
-        assert_eq!(tree(&project, ""), before);
+        assert_eq!(read_tree(&project, ""), before);
         // A signature that comes later counts.
         publish(&project, &base, &from, &["--sign", &b]);
         let output = project.run(&["update"]);
@@ -239,7 +241,7 @@ fn a_policy_decides_about_artifacts() {
         let output = project.run(&["add", &address]);
         assert_eq!(output.code, Some(1), "{policy}: {output}");
         assert!(output.stderr.contains(said), "{policy}: {output}");
-        let written = tree(&project, "");
+        let written = read_tree(&project, "");
         assert!(written.keys().all(|path| path.starts_with(".brief/")), "{:?}", written.keys());
     }
     let project = with_policy(project(), "[oci]\ndigests-only = true\n");
@@ -328,7 +330,7 @@ fn hostile_registries_are_refused() {
         let output = project.run(&["add", &base]);
         assert_eq!(output.code, Some(1), "{said}: {output}");
         assert!(output.stderr.contains(said), "{said}: {output}");
-        let written = tree(&project, "");
+        let written = read_tree(&project, "");
         assert!(written.keys().all(|path| path.starts_with(".brief/")), "{:?}", written.keys());
     }
     assert_eq!(other.requests(), Vec::<String>::new());
@@ -355,14 +357,14 @@ fn hostile_registries_are_refused() {
 #[test]
 fn a_killed_run_leaves_no_half_artifact() {
     let publisher = project();
-    let kept = publisher.outside().join("kept");
+    let kept = publisher.outside_directory().join("kept");
     let address = format!("oci-layout:{}", kept.display());
     let from = one(&publisher, "Hello.");
     publish(&publisher, &address, &from, &[]);
     let add = ["add", address.as_str(), "--client", "claude"];
     let whole = project();
     assert_eq!(whole.run(&add).code, Some(0));
-    let expected = tree(&whole, ".claude");
+    let expected = read_tree(&whole, ".claude");
     let steps = in_process(&project(), &add, Fault::None).steps.len();
     assert!(steps > 30, "{steps}");
     for at in 0..steps {
@@ -370,8 +372,8 @@ fn a_killed_run_leaves_no_half_artifact() {
         in_process(&project, &add, Fault::Dies { at });
         let output = project.run(&add);
         assert_eq!(output.code, Some(0), "step {at}: {output}");
-        assert_eq!(tree(&project, ".claude"), expected, "step {at}");
-        let cache = tree(&project, "../home/.cache");
+        assert_eq!(read_tree(&project, ".claude"), expected, "step {at}");
+        let cache = read_tree(&project, "../home/.cache");
         let is_staged = |path: &String| path.split('/').any(|part| part.starts_with(".brief-"));
         assert!(!cache.keys().any(is_staged), "step {at}: {:?}", cache.keys());
     }

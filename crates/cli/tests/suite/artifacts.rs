@@ -9,15 +9,15 @@ use std::time::{Duration, SystemTime};
 use brief_testkit::{Sandbox, needs};
 use serde_json::Value;
 
-use crate::build::tree;
+use crate::build::read_tree;
 use crate::container_registry::{AUTHORITY, ContainerRegistry, Door, KEY_A, Proxy, Trouble};
 use crate::install::bundle;
 use crate::project;
-use brief_testkit::snapshot::item;
+use brief_testkit::snapshot::render_item;
 
 /// Writes items of a source beside the project.
 pub(crate) fn source(beside: &Sandbox, name: &str, files: &[(&str, &str)]) -> String {
-    let directory = beside.outside().join(name);
+    let directory = beside.outside_directory().join(name);
     for (path, text) in files {
         let path = directory.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -52,7 +52,7 @@ pub(crate) fn forget(project: &Sandbox) {
 
 /// Returns the files of a project, without the state of this machine.
 fn files(project: &Sandbox) -> Vec<String> {
-    tree(project, "").into_keys().filter(|path| !path.starts_with(".brief/")).collect()
+    read_tree(project, "").into_keys().filter(|path| !path.starts_with(".brief/")).collect()
 }
 
 /// Publish, look, add, restore, look for newer ones, update: the same from a registry and from a directory.
@@ -61,7 +61,7 @@ fn an_artifact_is_a_source_like_any_other() {
     needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
-    let kept = format!("oci-layout:{}", project.outside().join("kept").display());
+    let kept = format!("oci-layout:{}", project.outside_directory().join("kept").display());
     let mut trees = Vec::new();
     for base in [registry.at("acme/guidance"), kept] {
         let from = source(
@@ -70,7 +70,7 @@ fn an_artifact_is_a_source_like_any_other() {
             &[
                 ("skills/hello/SKILL.md", &skill("hello", "Say hello.")),
                 ("skills/hello/scripts/run.sh", "#!/bin/sh\n"),
-                ("rules/money/RULE.md", &item("money", "Use cents.")),
+                ("rules/money/RULE.md", &render_item("money", "Use cents.")),
                 ("base.bundle.md", &bundle("base", "1.0.0", &["money"], &[])),
             ],
         );
@@ -86,7 +86,7 @@ fn an_artifact_is_a_source_like_any_other() {
             locked(&project)
         );
         assert!(project.read("brief.toml").contains("ref = \"v1.0.0\""));
-        let before = tree(&project, ".claude");
+        let before = read_tree(&project, ".claude");
         assert!(before.contains_key("skills/hello/SKILL.md"), "{:?}", before.keys());
 
         // Another machine: nothing is in its cache, and nothing is written yet.
@@ -94,7 +94,7 @@ fn an_artifact_is_a_source_like_any_other() {
         fs::remove_dir_all(project.path().join(".claude")).unwrap();
         let output = project.run(&["sync", "--frozen"]);
         assert_eq!(output.code, Some(0), "{output}");
-        assert_eq!(tree(&project, ".claude"), before);
+        assert_eq!(read_tree(&project, ".claude"), before);
         assert_eq!(project.run(&["sync", "--frozen", "--offline"]).code, Some(0));
 
         fs::write(Path::new(&from).join("skills/hello/SKILL.md"), skill("hello", "Wave.")).unwrap();
@@ -115,7 +115,7 @@ fn an_artifact_is_a_source_like_any_other() {
         assert_eq!(output.code, Some(1), "{output}");
         assert!(output.stderr.contains("is published already"), "{output}");
 
-        trees.push(tree(&project, ".claude"));
+        trees.push(read_tree(&project, ".claude"));
         assert_eq!(project.run(&["remove", "own"]).code, Some(0));
         fs::remove_dir_all(&from).unwrap();
     }
@@ -126,14 +126,14 @@ fn an_artifact_is_a_source_like_any_other() {
 #[test]
 fn items_and_bundles_are_published_alone() {
     let project = project();
-    let kept = format!("oci-layout:{}", project.outside().join("kept").display());
+    let kept = format!("oci-layout:{}", project.outside_directory().join("kept").display());
     let from = source(
         &project,
         "source",
         &[
             ("skills/hello/SKILL.md", &skill("hello", "Say hello.")),
             ("skills/other/SKILL.md", &skill("other", "Other.")),
-            ("rules/money/RULE.md", &item("money", "Use cents.")),
+            ("rules/money/RULE.md", &render_item("money", "Use cents.")),
             ("base.bundle.md", &bundle("base", "1.0.0", &["money"], &[])),
         ],
     );
@@ -177,14 +177,14 @@ fn equal_files_have_equal_digests_everywhere() {
         let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
         fs::File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
     }
-    let target = format!("oci-layout:{}:v1", project.outside().join("kept").display());
+    let target = format!("oci-layout:{}:v1", project.outside_directory().join("kept").display());
     let digest = |from: &str| publish(&project, &target, from, &["--dry-run"]);
     let first = digest(&one);
     assert_eq!(first, digest(&other));
     let program = Path::new(&other).join("skills/skill-1/run.sh");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
     assert_ne!(first, digest(&other));
-    assert!(!project.outside().join("kept").exists());
+    assert!(!project.outside_directory().join("kept").exists());
 }
 
 pub(crate) fn git(directory: &str, args: &[&str], time: &str) {
@@ -218,11 +218,11 @@ fn two_clones_of_a_commit_have_one_digest() {
     let text = skill("hello", "Say hello.");
     let one = source(&project, "one", &[("skills/hello/SKILL.md", &text)]);
     commit(&one, "1700000000");
-    let other = project.outside().join("other").to_str().unwrap().to_owned();
+    let other = project.outside_directory().join("other").to_str().unwrap().to_owned();
     git(&one, &["clone", "--quiet", &one, &other], "1700000000");
     let address = "https://git.example/acme/guidance.git";
     git(&other, &["remote", "set-url", "origin", address], "1700000000");
-    let kept = project.outside().join("kept");
+    let kept = project.outside_directory().join("kept");
     let target = format!("oci-layout:{}:v1", kept.display());
     let digest = publish(&project, &target, &one, &[]);
     assert_eq!(digest, publish(&project, &target, &other, &["--dry-run"]));
@@ -294,12 +294,12 @@ fn a_tag_does_not_lead_back() {
     assert_eq!(project.run(&["update"]).code, Some(0));
     assert!(project.read(".claude/skills/hello/SKILL.md").contains("New."));
 
-    let before = tree(&project, "");
+    let before = read_tree(&project, "");
     assert_eq!(project.run(&["registry", "tag", &format!("{base}@{old}"), "stable"]).code, Some(0));
     let output = project.run(&["update"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("would go back from 2023-11-16"), "{output}");
-    assert_eq!(tree(&project, ""), before);
+    assert_eq!(read_tree(&project, ""), before);
     // Naming the digest is a decision.
     let output = project.run(&["update", &format!("ring@{old}")]);
     assert_eq!(output.code, Some(0), "{output}");
@@ -394,13 +394,13 @@ fn a_failing_registry_leaves_the_old_state() {
 
     proxy.decide(|_, _| Trouble::None);
     assert_eq!(project.run(&["add", &base]).code, Some(0));
-    let before = tree(&project, "");
+    let before = read_tree(&project, "");
     registry.stop();
     for args in [&["update"][..], &["sync"], &["sync", "--frozen"], &["update", "--check"]] {
         let output = project.run(args);
         let is_local = args[0] == "sync";
         assert_eq!(output.code, Some(i32::from(!is_local)), "{args:?} {output}");
-        assert_eq!(tree(&project, ""), before, "{args:?}");
+        assert_eq!(read_tree(&project, ""), before, "{args:?}");
     }
 }
 
@@ -411,7 +411,7 @@ fn a_failing_registry_keeps_the_old_tag() {
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let (proxy, path) = (Proxy::to(registry.port), "acme/tag:canary");
-    let key = project.outside().join("a.pem");
+    let key = project.outside_directory().join("a.pem");
     fs::write(&key, KEY_A).unwrap();
     let key = key.to_str().unwrap();
     let from = source(&project, "source", &[("skills/hello/SKILL.md", &skill("hello", "Old."))]);
@@ -496,7 +496,7 @@ fn fifty_projects_are_restored_at_once() {
     publish(&first, &base, &from, &[]);
     assert_eq!(first.run(&["add", &base]).code, Some(0));
     let (manifest, lock) = (first.read("brief.toml"), first.read("brief.lock"));
-    let expected = tree(&first, ".claude");
+    let expected = read_tree(&first, ".claude");
     std::thread::scope(|scope| {
         for _ in 0..50 {
             scope.spawn(|| {
@@ -505,7 +505,7 @@ fn fifty_projects_are_restored_at_once() {
                 project.write("brief.lock", &lock);
                 let output = project.run(&["sync", "--frozen"]);
                 assert_eq!(output.code, Some(0), "{output}");
-                assert_eq!(tree(&project, ".claude"), expected);
+                assert_eq!(read_tree(&project, ".claude"), expected);
             });
         }
     });
@@ -522,7 +522,7 @@ fn an_own_authority_is_named_by_the_usual_variable() {
     let output = project.run(&["registry", "publish", &target, "--from", &from]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("`SSL_CERT_FILE` names the certificates"), "{output}");
-    let file = project.outside().join("authority.pem");
+    let file = project.outside_directory().join("authority.pem");
     fs::write(&file, AUTHORITY).unwrap();
     let project = project.with_env("SSL_CERT_FILE", file.to_str().unwrap());
     publish(&project, &target, &from, &[]);

@@ -17,7 +17,7 @@ const AGENT: &str = "---\nschema: 1\nname: judge\ndescription: Use when judging\
                      tools: [bash]\n---\n\n## Judge\n\nYou judge.\n";
 
 /// A registry with one item of each kind, and files beside two of them.
-pub(crate) fn registry() -> Sandbox {
+pub(crate) fn sample_registry() -> Sandbox {
     let registry = project()
         .with_file("content/rules/api/RULE.md", RULE)
         .with_file("content/rules/api/list.txt", "one\n")
@@ -39,19 +39,19 @@ pub(crate) fn make_executable(path: &Path) {
 pub(crate) fn make_executable(_: &Path) {}
 
 /// Builds without a fault.
-pub(crate) fn build(registry: &Sandbox, args: &[&str]) -> Output {
+pub(crate) fn build_registry(registry: &Sandbox, args: &[&str]) -> Output {
     let output = registry.run(&[&["registry", "build"], args].concat());
     assert_eq!(output.code, Some(0), "{output}");
     output
 }
 
 /// Every file below a directory of the project, our own bookkeeping aside.
-pub(crate) fn tree(registry: &Sandbox, directory: &str) -> BTreeMap<String, Vec<u8>> {
-    fn collect(top: &Path, directory: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
+pub(crate) fn read_tree(registry: &Sandbox, directory: &str) -> BTreeMap<String, Vec<u8>> {
+    fn collect_files(top: &Path, directory: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                collect(top, &path, found);
+                collect_files(top, &path, found);
             } else {
                 let name = path.strip_prefix(top).unwrap().to_str().unwrap().to_owned();
                 found.insert(name, fs::read(&path).unwrap());
@@ -61,27 +61,27 @@ pub(crate) fn tree(registry: &Sandbox, directory: &str) -> BTreeMap<String, Vec<
     let top = registry.path().join(directory);
     let mut found = BTreeMap::new();
     if top.exists() {
-        collect(&top, &top, &mut found);
+        collect_files(&top, &top, &mut found);
     }
     found.retain(|name, _| !name.starts_with(".brief/"));
     found
 }
 
-pub(crate) fn names(registry: &Sandbox) -> Vec<String> {
-    tree(registry, "dist").into_keys().collect()
+pub(crate) fn output_names(registry: &Sandbox) -> Vec<String> {
+    read_tree(registry, "dist").into_keys().collect()
 }
 
 /// N15, R28, I13, I14, I15.
 #[test]
 fn every_client_gets_its_files() {
-    let registry = registry();
+    let registry = sample_registry();
     insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
     ------- stderr -------
     3 items in dist: 16 created, 0 updated, 0 unchanged, 0 removed, 0 kept
     [EOF]
     ");
     assert_eq!(
-        names(&registry),
+        output_names(&registry),
         [
             ".agents/rules/api/RULE.md",
             ".agents/rules/api/list.txt",
@@ -114,8 +114,8 @@ fn every_client_gets_its_files() {
 fn binary_and_executable_files_are_kept_as_they_are() {
     use std::os::unix::fs::PermissionsExt;
 
-    let registry = registry();
-    build(&registry, &[]);
+    let registry = sample_registry();
+    build_registry(&registry, &[]);
     for directory in [".claude", ".github", ".agents"] {
         let skill = registry.path().join("dist").join(directory).join("skills/ship");
         assert_eq!(fs::read(skill.join("logo.png")).unwrap(), [0, 159, 146, 150]);
@@ -127,7 +127,7 @@ fn binary_and_executable_files_are_kept_as_they_are() {
     // A bit that changes is a change.
     let script = registry.path().join("content/skills/ship/scripts/ship.sh");
     fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
-    let output = build(&registry, &[]);
+    let output = build_registry(&registry, &[]);
     assert!(output.stderr.contains("3 updated"), "{output}");
     let built = registry.path().join("dist/.claude/skills/ship/scripts/ship.sh");
     assert_eq!(fs::metadata(built).unwrap().permissions().mode() & 0o111, 0);
@@ -136,16 +136,16 @@ fn binary_and_executable_files_are_kept_as_they_are() {
 /// The second run writes nothing, not even its record.
 #[test]
 fn a_second_run_writes_nothing() {
-    let registry = registry();
-    build(&registry, &[]);
+    let registry = sample_registry();
+    build_registry(&registry, &[]);
     let old = SystemTime::now() - Duration::from_secs(1000);
-    let mut files: Vec<String> = names(&registry);
+    let mut files: Vec<String> = output_names(&registry);
     files.push(".brief/build.json".to_owned());
     for name in &files {
         let file = fs::File::options().write(true).open(registry.path().join("dist").join(name));
         file.unwrap().set_modified(old).unwrap();
     }
-    let output = build(&registry, &[]);
+    let output = build_registry(&registry, &[]);
     assert!(output.stderr.contains("0 created, 0 updated, 16 unchanged, 0 removed"), "{output}");
     for name in &files {
         let modified = fs::metadata(registry.path().join("dist").join(name)).unwrap().modified();
@@ -156,10 +156,10 @@ fn a_second_run_writes_nothing() {
 /// G3: the same sources give the same bytes, wherever they lie.
 #[test]
 fn two_builds_are_the_same_bytes() {
-    let (first, second) = (registry(), registry());
-    build(&first, &[]);
-    build(&second, &[]);
-    assert_eq!(tree(&first, "dist"), tree(&second, "dist"));
+    let (first, second) = (sample_registry(), sample_registry());
+    build_registry(&first, &[]);
+    build_registry(&second, &[]);
+    assert_eq!(read_tree(&first, "dist"), read_tree(&second, "dist"));
     let record = first.read("dist/.brief/build.json");
     assert_eq!(record, second.read("dist/.brief/build.json"));
     assert!(!record.contains(first.path().to_str().unwrap()));
@@ -168,7 +168,7 @@ fn two_builds_are_the_same_bytes() {
 /// An item with an error is reported with its place; the others are built.
 #[test]
 fn a_bad_item_does_not_stop_the_others() {
-    let registry = registry().with_file(
+    let registry = sample_registry().with_file(
         "content/rules/bad/RULE.md",
         "---\nschema: 1\nname: worse\ndescription: D\nlicense: MIT\n---\n",
     );
@@ -186,24 +186,24 @@ fn a_bad_item_does_not_stop_the_others() {
     [exit status: 1]
     [EOF]
     ");
-    assert_eq!(names(&registry).len(), 16);
+    assert_eq!(output_names(&registry).len(), 16);
 }
 
 /// N59: a link out of the item would lead nowhere.
 #[test]
 fn a_link_out_of_the_item_stops_it() {
     let rule = RULE.replace("./list.txt", "../other/list.txt");
-    let registry = registry().with_file("content/rules/api/RULE.md", rule);
+    let registry = sample_registry().with_file("content/rules/api/RULE.md", rule);
     let output = registry.run(&["registry", "build"]);
     assert_eq!(output.code, Some(1));
     assert!(output.stdout.contains("error[item/link-outside]"), "{output}");
-    assert!(!names(&registry).iter().any(|name| name.contains("api")));
+    assert!(!output_names(&registry).iter().any(|name| name.contains("api")));
 }
 
 /// `--check` writes nothing and names each file.
 #[test]
 fn a_check_writes_nothing_and_names_what_would_change() {
-    let registry = registry();
+    let registry = sample_registry();
     let output = registry.run(&["registry", "build", "--check", "--client", "claude"]);
     assert!(!registry.path().join("dist").exists());
     insta::assert_snapshot!(output, @"
@@ -218,11 +218,11 @@ fn a_check_writes_nothing_and_names_what_would_change() {
     [exit status: 1]
     [EOF]
     ");
-    build(&registry, &[]);
+    build_registry(&registry, &[]);
     assert_eq!(registry.run(&["registry", "build", "--check"]).code, Some(0));
     registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Routes"));
     fs::remove_dir_all(registry.path().join("content/agents/judge")).unwrap();
-    let before = tree(&registry, "dist");
+    let before = read_tree(&registry, "dist");
     let record = registry.read("dist/.brief/build.json");
     insta::assert_snapshot!(registry.run(&["registry", "build", "--check"]), @"
     would update .agents/rules/api/RULE.md
@@ -237,7 +237,7 @@ fn a_check_writes_nothing_and_names_what_would_change() {
     [EOF]
     ");
     assert_eq!(
-        (tree(&registry, "dist"), registry.read("dist/.brief/build.json")),
+        (read_tree(&registry, "dist"), registry.read("dist/.brief/build.json")),
         (before, record)
     );
 }
@@ -245,7 +245,7 @@ fn a_check_writes_nothing_and_names_what_would_change() {
 /// The same facts as JSON.
 #[test]
 fn json_has_the_same_facts() {
-    let registry = registry().with_file("dist/.claude/rules/api.md", "mine\n");
+    let registry = sample_registry().with_file("dist/.claude/rules/api.md", "mine\n");
     let output = registry.run(&["registry", "build", "--json", "--client", "claude"]);
     let json = output.json();
     assert_eq!(json["items"], 3);
@@ -263,7 +263,7 @@ fn json_has_the_same_facts() {
 /// An unknown client is a wrong call, and nothing happens.
 #[test]
 fn an_unknown_client_is_a_wrong_call() {
-    let registry = registry();
+    let registry = sample_registry();
     insta::assert_snapshot!(registry.run(&["registry", "build", "--client", "cluade"]), @"
     ------- stderr -------
     error: unknown client `cluade`
@@ -277,7 +277,8 @@ fn an_unknown_client_is_a_wrong_call() {
 /// A configuration that is wrong is shown with its place, and nothing happens.
 #[test]
 fn a_wrong_configuration_is_a_wrong_call() {
-    let registry = registry().with_file("brief.toml", "[build]\nclients = [\"acme-code\"]\n");
+    let registry =
+        sample_registry().with_file("brief.toml", "[build]\nclients = [\"acme-code\"]\n");
     insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
     error[item/invalid-config]: `build.clients`: unknown client `acme-code`
      --> brief.toml:2:11
@@ -296,16 +297,16 @@ fn a_wrong_configuration_is_a_wrong_call() {
 /// The configuration names clients, directory and names of tools.
 #[test]
 fn a_configuration_is_obeyed() {
-    let registry = registry().with_file(
+    let registry = sample_registry().with_file(
         "brief.toml",
         "[build]\nout = \"built\"\nclients = [\"copilot\"]\n[clients.copilot.tools]\nbash = \"runner\"\n",
     );
-    build(&registry, &[]);
+    build_registry(&registry, &[]);
     assert!(!registry.path().join("dist").exists());
     assert!(registry.read("built/.github/agents/judge.agent.md").contains("tools:\n  - runner\n"));
     assert!(!registry.path().join("built/.claude").exists());
     registry.write("brief.toml", "[build]\nout = \"built\"\nclients = [\"copilot\"]\n");
-    let output = build(&registry, &[]);
+    let output = build_registry(&registry, &[]);
     assert!(output.stderr.contains("1 updated, 5 unchanged"), "{output}");
     assert!(registry.read("built/.github/agents/judge.agent.md").contains("tools:\n  - execute\n"));
 }
@@ -313,14 +314,15 @@ fn a_configuration_is_obeyed() {
 /// G13: the values of the document's tables, for one client or for all.
 #[test]
 fn the_values_of_the_document_can_be_chosen() {
-    let registry = registry().with_file("brief.toml", "[clients.copilot]\nprofile = \"format\"\n");
-    build(&registry, &[]);
+    let registry =
+        sample_registry().with_file("brief.toml", "[clients.copilot]\nprofile = \"format\"\n");
+    build_registry(&registry, &[]);
     let (copilot, opencode) =
         ("dist/.github/agents/judge.agent.md", "dist/.opencode/agents/judge.md");
     assert!(registry.read(copilot).contains("model: claude-sonnet-4.6\ntools:\n  - shell\n"));
     assert!(registry.read(opencode).contains("permission:\n  \"*\": deny\n  bash: allow\n"));
     registry.write("brief.toml", "[build]\nprofile = \"format\"\n");
-    build(&registry, &[]);
+    build_registry(&registry, &[]);
     assert!(registry.read(opencode).contains("permission:\n  bash: allow\n"));
     registry.write("brief.toml", "[build]\nprofile = \"formal\"\n");
     let output = registry.run(&["registry", "build"]);
@@ -345,15 +347,17 @@ fn a_scope_that_a_client_does_not_have_is_told() {
 /// N01: a client of the project's own; what is built for it is no source.
 #[test]
 fn a_client_of_the_project_is_built_for() {
-    let registry = registry().with_file(
+    let registry = sample_registry().with_file(
         "brief.toml",
         "[clients.goose.skill]\npath = \".goose/skills/{name}/SKILL.md\"\nfields = [{ key = \"name\", from = \"name\" }]\n",
     );
-    build(&registry, &["--client", "goose"]);
+    build_registry(&registry, &["--client", "goose"]);
     assert!(registry.path().join("dist/.goose/skills/ship/scripts/ship.sh").exists());
-    assert!(build(&registry, &["--client", "goose"]).stderr.starts_with("3 items in dist"));
-    build(&registry, &["--out", "."]);
-    assert!(build(&registry, &["--out", "."]).stderr.starts_with("3 items in"));
+    assert!(
+        build_registry(&registry, &["--client", "goose"]).stderr.starts_with("3 items in dist")
+    );
+    build_registry(&registry, &["--out", "."]);
+    assert!(build_registry(&registry, &["--out", "."]).stderr.starts_with("3 items in"));
 }
 
 /// N52: what a client does not get is said when it is compiled.
@@ -384,15 +388,15 @@ fn generated_files_pass_markdownlint() {
     needs!(Markdownlint);
     let odd = "##  Spaces\n* one\n* two\n\n\n\ntext\n+ three\n1) a\n2) b\ntext\n```sh\nls\n```\nmore\n\n|a|b|\n|-|-|\n|1|2|\n\n\
                _em_ and __strong__\n\n<!-- @client:claude -->\n\nOwn.\n\n<!-- @endclient -->\n";
-    let registry = registry()
+    let registry = sample_registry()
         .with_file("content/rules/api/RULE.md", format!("{RULE}\n{odd}"))
         .with_file("content/skills/ship/SKILL.md", format!("{SKILL}\n{odd}"))
         .with_file("content/agents/judge/AGENT.md", format!("{AGENT}\n{odd}"));
-    build(&registry, &[]);
+    build_registry(&registry, &[]);
     let dist = registry.path().join("dist");
-    assert_eq!(brief_testkit::markdownlint(&dist), [""; 0]);
+    assert_eq!(brief_testkit::run_markdownlint(&dist), [""; 0]);
     registry.write("dist/.claude/rules/own.md", "no heading\n\n\n\ntwo gaps\n");
-    let findings = brief_testkit::markdownlint(&dist);
+    let findings = brief_testkit::run_markdownlint(&dist);
     assert!(
         findings.iter().any(|line| line.contains("own.md") && line.contains("MD012")),
         "{findings:?}"
@@ -405,11 +409,11 @@ fn a_built_body_is_laid_out() {
     let registry = project()
         .with_file("rules/api/RULE.md", RULE.replace("See", "*  a\n*  b\n\n\n\nSee"))
         .with_file("rules/api/list.txt", "");
-    build(&registry, &[]);
+    build_registry(&registry, &[]);
     let text = registry.read("dist/.agents/rules/api/RULE.md");
     let body = text.split_once("\n---\n\n").unwrap().1;
     assert!(body.contains("- a\n- b\n\nSee [the list](./list.txt).\n"), "{body}");
-    let formatted = brief_syntax::markdown::format(body);
+    let formatted = brief_syntax::markdown::format_markdown(body);
     assert_eq!((formatted.text.as_str(), formatted.refused), (body, None));
 }
 
@@ -423,7 +427,7 @@ fn two_items_do_not_share_a_file() {
     let output = registry.run(&["registry", "build", "--client", "claude"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stdout.contains("error[item/output-collision]"), "{output}");
-    assert_eq!(names(&registry), [".claude/rules/api.md"]);
+    assert_eq!(output_names(&registry), [".claude/rules/api.md"]);
 }
 
 /// R36: `layout = "shared"` writes a skill once where several clients read it, and apart where it

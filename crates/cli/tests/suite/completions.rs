@@ -17,7 +17,7 @@ fn each_shell_has_a_script() {
 /// Asks as the script for `fish` does, which prints one candidate with its help in a line.
 fn candidates(project: &brief_testkit::Sandbox, words: &[&str]) -> Vec<String> {
     let line = [&["--", "brief"], words].concat();
-    let mut command = project.command("", &line);
+    let mut command = project.prepare_command("", &line);
     let output = command.env("BRIEF_COMPLETE", "fish").output().unwrap();
     assert!(output.status.success());
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
@@ -82,7 +82,7 @@ fn shells_accept_their_scripts() {
 #[test]
 fn nushell_gets_records() {
     let project = project();
-    let mut command = project.command("", &["--", "brief", "hook", "install", "cla"]);
+    let mut command = project.prepare_command("", &["--", "brief", "hook", "install", "cla"]);
     let output = command.env("BRIEF_COMPLETE", "nushell").output().unwrap();
     let records: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(records, serde_json::json!([{"value": "claude", "description": ""}]));

@@ -75,7 +75,9 @@ impl ContainerRegistry {
     pub(crate) fn start(beside: &Sandbox, door: Door) -> ContainerRegistry {
         // A port may be taken between the look and the start.
         (0..5)
-            .find_map(|number| ContainerRegistry::try_start(&beside.outside(), door, number))
+            .find_map(|number| {
+                ContainerRegistry::try_start(&beside.outside_directory(), door, number)
+            })
             .expect("`docker-registry` starts")
     }
 

@@ -323,7 +323,7 @@ fn nothing_that_applies_is_no_error() {
 #[test]
 fn outside_the_root_nothing_applies() {
     let shop = shop();
-    let outside = shop.outside();
+    let outside = shop.outside_directory();
     std::fs::write(outside.join("AGENTS.yaml"), "context: [{content: FOREIGN}]\n").unwrap();
     std::fs::write(shop.path().with_file_name("AGENTS.yaml"), "context: [{content: ABOVE}]\n")
         .unwrap();
@@ -381,7 +381,7 @@ fn links_are_followed_inside_the_root_only() {
         .with_file("shared/rules.yaml", "context:\n  - content: LINKED\n")
         .with_link("AGENTS.yaml", "shared/rules.yaml")
         .with_link("real-file.py", "a.py");
-    let outside = project.outside().join("rules.yaml");
+    let outside = project.outside_directory().join("rules.yaml");
     std::fs::write(&outside, "context:\n  - content: FOREIGN\n").unwrap();
     let project = project.with_link("src/AGENTS.yaml", &outside);
     insta::assert_snapshot!(project.run(&["context", "src/a.py"]), @"
@@ -411,7 +411,7 @@ fn a_linked_directory_is_the_directory_it_leads_to() {
 #[test]
 fn a_directory_that_links_out_is_outside() {
     let project = project().with_file("AGENTS.yaml", "context: [{content: ROOT}]\n");
-    let outside = project.outside();
+    let outside = project.outside_directory();
     let project = project.with_link("way-out", &outside);
     let output = project.run(&["context", "way-out/a.py"]);
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)), "{output}");
@@ -578,7 +578,7 @@ fn a_reader_that_goes_away_is_no_error() {
     let entry = format!("  - content: {}\n", "x".repeat(900));
     let project = project().with_file("AGENTS.yaml", format!("context:\n{}", entry.repeat(1_000)));
     for args in [&["context", "--all"][..], &["context", "a", "--json"][..]] {
-        let mut child = project.command("", args).spawn().unwrap();
+        let mut child = project.prepare_command("", args).spawn().unwrap();
         let mut stdout = child.stdout.take().unwrap();
         let mut start = [0; 10];
         stdout.read_exact(&mut start).unwrap();

@@ -248,7 +248,7 @@ fn a_directory_limits_what_is_compared() {
 #[test]
 fn bare_and_shallow_repositories_and_worktrees() {
     let project = repository();
-    let outside = project.outside();
+    let outside = project.outside_directory();
     let place = |name: &str| outside.join(name).to_str().unwrap().to_owned();
     let source = format!("file://{}", project.path().display());
     let expected = diff(&project, &["HEAD~1", "HEAD"]);
@@ -278,7 +278,7 @@ fn bare_and_shallow_repositories_and_worktrees() {
 #[test]
 fn submodules_are_passed_by() {
     let project = repository();
-    let library = project.outside().join("library");
+    let library = project.outside_directory().join("library");
     fs::create_dir_all(&library).unwrap();
     fs::write(library.join("AGENTS.yaml"), BEFORE).unwrap();
     git_in(&library, &["init", "--quiet", "--initial-branch=main"]);
@@ -388,7 +388,7 @@ fn bad_revisions_are_refused_with_a_way_out() {
 #[test]
 fn nothing_of_the_repository_is_executed() {
     let project = repository();
-    let mark = project.outside().join("mark");
+    let mark = project.outside_directory().join("mark");
     let script = project.path().join("evil.sh");
     fs::write(&script, format!("#!/bin/sh\ntouch {}\ncat\n", mark.display())).unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);

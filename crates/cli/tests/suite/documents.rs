@@ -114,7 +114,7 @@ fn every_client_has_a_row_with_its_version() {
                 && line.split('|').nth(1).unwrap().contains(&format!("`{client}`"))
         });
         let row = row.unwrap_or_else(|| panic!("{client} has no row"));
-        let seen_in = &brief_profiles::BUILTIN.find(client).unwrap().seen;
+        let seen_in = &brief_profiles::BUILTIN.find_client(client).unwrap().seen;
         let seen = row.split('|').nth(2).unwrap().trim();
         assert_eq!(seen, seen_in.version.as_deref().unwrap_or("documents"), "{client}");
         assert!(page.contains(&*seen_in.date), "{client}");

@@ -131,7 +131,7 @@ fn read_message(input: &mut impl BufRead) -> Option<Value> {
 /// Opens a directory in an editor, and returns what it shows when the check is over.
 fn edit(project: &Sandbox, directory: &str) -> BTreeSet<Shown> {
     let top = format!("file://{}/", project.path().display());
-    let mut server = project.command("", &["lsp"]);
+    let mut server = project.prepare_command("", &["lsp"]);
     let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = server.stdin.take().unwrap();
     let mut tell = |message: Value| {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use brief_testkit::Sandbox;
-use brief_testkit::snapshot::copy;
+use brief_testkit::snapshot::copy_directory;
 use serde_json::Value;
 
 use crate::artifacts::{commit, git, publish, skill, source};
@@ -29,7 +29,7 @@ fn repository<'v>(answer: &'v Value, path: &str) -> &'v Value {
 #[test]
 fn a_fleet_is_read_as_objects() {
     let project = project();
-    let kept = format!("oci-layout:{}", project.outside().join("kept").display());
+    let kept = format!("oci-layout:{}", project.outside_directory().join("kept").display());
     let from = source(&project, "source", &[("skills/hello/SKILL.md", &skill("hello", "One."))]);
     let first = publish(&project, &format!("{kept}:v1"), &from, &[]);
     fs::write(Path::new(&from).join("skills/hello/SKILL.md"), skill("hello", "Two.")).unwrap();
@@ -122,19 +122,19 @@ fn a_fleet_is_read_as_objects() {
 #[test]
 fn three_hundred_repositories_are_read() {
     let project = project();
-    let kept = format!("oci-layout:{}", project.outside().join("kept").display());
+    let kept = format!("oci-layout:{}", project.outside_directory().join("kept").display());
     let from = source(&project, "source", &[("skills/hello/SKILL.md", &skill("hello", "One."))]);
     publish(&project, &kept, &from, &[]);
     let one = member(&project, "one", &kept);
-    let bare = project.outside().join("one.git");
+    let bare = project.outside_directory().join("one.git");
     git(
         &one,
         &["clone", "--quiet", "--bare", "--template=", &one, bare.to_str().unwrap()],
         "1700000000",
     );
-    let all = project.outside().join("all");
+    let all = project.outside_directory().join("all");
     for number in 0..300 {
-        copy(&bare, &all.join(format!("repository-{number}")));
+        copy_directory(&bare, &all.join(format!("repository-{number}")));
     }
     let answer = project.run(&["fleet", "status", all.to_str().unwrap(), "--json"]).json();
     let members = answer["repositories"].as_array().unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use brief_testkit::snapshot::{Snapshot, collect, copy};
+use brief_testkit::snapshot::{Snapshot, collect_snapshot, copy_directory};
 use brief_testkit::write_program;
 
 use crate::fleet_update::{member, with_two_versions};
@@ -98,12 +98,12 @@ const ORIGINS: [(&str, &str); 36] = [
 fn y01_a_push_runs_nothing_of_a_repository() {
     let (project, _) = with_two_versions();
     let template = member(&project, "template");
-    let outside = project.outside();
+    let outside = project.outside_directory();
     let kept = outside.join("template");
     fs::rename(&template, &kept).unwrap();
     for (number, (origin, _)) in ORIGINS.iter().enumerate() {
         let path = project.path().join(format!("fleet/m{number:02}"));
-        copy(&kept, &path);
+        copy_directory(&kept, &path);
         let mark = outside.join(format!("ran-{number:02}"));
         let script = format!("touch {}", mark.display());
         let evil = path.join(".git/evil.git");
@@ -193,7 +193,7 @@ fn link_out(git_dir: &Path, name: &str, outside: &Path) {
 
 fn snapshot(directory: &Path) -> Snapshot {
     let mut found = Snapshot::new();
-    collect(directory, "", &mut found);
+    collect_snapshot(directory, "", &mut found);
     found
 }
 
@@ -205,14 +205,14 @@ fn y01_a_branch_is_not_written_through_links() {
     let template = member(&project, "template");
     git(&template, &["config", "core.logAllRefUpdates", "always"]);
     git(&template, &["config", "user.name", "$(touch ran)"]);
-    let outside = project.outside();
+    let outside = project.outside_directory();
     let kept = outside.join("template");
     fs::rename(&template, &kept).unwrap();
     for (number, link) in LINKS.iter().enumerate() {
         for is_origin in [false, true] {
             let name = format!("m{number:02}{is_origin}");
             let path = project.path().join("fleet").join(&name);
-            copy(&kept, &path);
+            copy_directory(&kept, &path);
             let target = outside.join(format!("of-{name}"));
             let mut written = path.join(".git");
             if is_origin {

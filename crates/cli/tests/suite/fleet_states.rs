@@ -305,7 +305,7 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(lines.len(), 3, "{text}");
 
     let without_git = |args: &[&str]| {
-        let mut command = project.command("", args);
+        let mut command = project.prepare_command("", args);
         command.env("PATH", "/nowhere");
         let output = command.output().unwrap();
         let mut answer = serde_json::from_slice::<Value>(&output.stdout).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_testkit::snapshot::copy;
+use brief_testkit::snapshot::copy_directory;
 use brief_testkit::{Fault, Sandbox};
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ fn an_update_is_told_for_all_repositories() {
     git(&plain, &["init", "--quiet"]);
     commit(&plain);
     let beside = project.path().join("fleet/beside");
-    write_all(&project.outside().join("near"), &[("rules/money/RULE.md", MONEY)]);
+    write_all(&project.outside_directory().join("near"), &[("rules/money/RULE.md", MONEY)]);
     fs::create_dir_all(&beside).unwrap();
     git(&beside, &["init", "--quiet"]);
     let near = ["add", "../../../outside/near", "--name", "guidance", "--client", "claude"];
@@ -218,7 +218,7 @@ fn n33_an_interrupted_run_says_what_it_has_written() {
         members.iter().filter(has).count()
     };
     // The user interrupts once, when the first branch is there.
-    let bin = project.outside().join("bin");
+    let bin = project.outside_directory().join("bin");
     let script = "#!/bin/sh\n/usr/bin/git \"$@\"\ncode=$?\n\
                   case \"$*\" in *update-ref*brief/update-guidance*) mkdir \"$0.told\" && kill -INT $PPID;;\n\
                   esac\nexit $code\n";
@@ -226,7 +226,7 @@ fn n33_an_interrupted_run_says_what_it_has_written() {
     brief_testkit::write_program(&bin.join("git"), script);
     let search = format!("{}:/usr/bin:/bin", bin.display());
     let branch = ["fleet", "branch", "fleet", "--update", "guidance@v1.1.0"];
-    let output = project.command("", &branch).env("PATH", search).output().unwrap();
+    let output = project.prepare_command("", &branch).env("PATH", search).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let made = written();
     assert!(made > 0 && made < names.len(), "{made}: {said}");
@@ -390,7 +390,7 @@ fn a_branch_is_pushed_when_told() {
 #[test]
 fn files_of_this_machine_stay_out_of_branches() {
     let (project, remote) = with_two_versions();
-    let secret = project.outside().join("secret");
+    let secret = project.outside_directory().join("secret");
     write_all(&secret, &[("rules/secret/RULE.md", &crate::install::item("secret", "Hidden."))]);
     git(&secret, &["init", "--quiet"]);
     commit(&secret);
@@ -491,11 +491,11 @@ fn a_killed_run_leaves_the_repository_whole() {
     let (project, _) = with_two_versions();
     let one = member(&project, "one");
     let pr = ["fleet", "branch", "fleet", "--update", "guidance@v1.1.0"];
-    let saved = project.outside().join("saved");
-    copy(&one, &saved);
+    let saved = project.outside_directory().join("saved");
+    copy_directory(&one, &saved);
     let reset = || {
         fs::remove_dir_all(&one).unwrap();
-        copy(&saved, &one);
+        copy_directory(&saved, &one);
     };
     let branch = "brief/update-guidance";
     let whole = in_process(&project, &pr, Fault::None);

@@ -155,11 +155,11 @@ fn y07_the_frame_costs_at_most_12_tokens_for_each_item() {
 fn y07_a_text_cannot_forge_another_ones_frame_over_mcp() {
     fn ask(server: &mut McpProcess, tool: &str) -> String {
         let asked: Value = json!({"name": tool, "arguments": {"path": "src/a.py"}});
-        let answer = server.ask(7, "tools/call", &asked);
+        let answer = server.request_answer(7, "tools/call", &asked);
         answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     }
     let project = forged(project_on_disk(), "bcdfg");
-    let mut server = McpProcess::speak(&project, &["mcp"]);
+    let mut server = McpProcess::start(&project, &["mcp"]);
     let text = ask(&mut server, "context");
     let mark = frame_mark(&text).unwrap().to_owned();
     // A text that has the mark of the running server changes nothing.
@@ -183,7 +183,7 @@ fn y07_a_text_cannot_forge_another_ones_frame_over_mcp() {
             "search" => json!({"name": tool, "arguments": {"query": "forged"}}),
             _ => json!({"name": tool, "arguments": {"path": "src/a.py"}}),
         };
-        let answer = server.ask(8, "tools/call", &asked);
+        let answer = server.request_answer(8, "tools/call", &asked);
         let text = answer["result"]["content"][0]["text"].as_str().unwrap();
         assert!(!text.to_lowercase().contains("</system-reminder"), "{tool}: {text}");
         for line in text.lines().filter(|line| line.contains("###")) {

@@ -280,7 +280,7 @@ fn the_project_directory_wins_when_the_client_moved_into_it() {
     let call = payload(&project, "PreToolUse", "Read", &json!({"file_path": "a.py"}), &cwd);
     assert_eq!(delivered(&hook(&project, &call)), [&READING[..], &["INNER"]].concat());
     // Elsewhere it says nothing about the root.
-    let other = project.outside();
+    let other = project.outside_directory();
     fs::write(other.join("AGENTS.yaml"), "context: [{content: OTHER}]\n").unwrap();
     let cwd = json!({"cwd": other});
     let call = payload(&project, "PreToolUse", "Read", &json!({"file_path": "a.py"}), &cwd);
@@ -291,7 +291,7 @@ fn the_project_directory_wins_when_the_client_moved_into_it() {
 #[test]
 fn a_file_outside_the_root_gets_nothing() {
     let project = entries();
-    let outside = project.outside();
+    let outside = project.outside_directory();
     fs::write(outside.join("AGENTS.yaml"), "context: [{content: FOREIGN}]\n").unwrap();
     for path in [outside.join("x"), PathBuf::from("../outside/x"), PathBuf::from("/etc/hostname")] {
         assert_eq!(before(&project, "Read", &json!({"file_path": path})), NOTHING, "{path:?}");
@@ -487,7 +487,7 @@ fn a_working_directory_that_is_gone_is_a_message() {
 fn an_input_that_never_ends_is_given_up() {
     let project = entries();
     for start in ["", "{\"hook_event_name\": \"PreToolUse\", "] {
-        let mut command = project.command("", &["hook", "claude"]);
+        let mut command = project.prepare_command("", &["hook", "claude"]);
         let mut child = command.env_remove("BRIEF_HOOK_DEADLINE").spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(start.as_bytes()).unwrap();
@@ -507,7 +507,7 @@ fn the_deadline_of_a_hook_can_be_set() {
     let project = entries();
     let call =
         payload(&project, "PreToolUse", "Read", &json!({"file_path": "src/a.py"}), &json!({}));
-    let mut child = project.command("", &["hook", "claude"]).spawn().unwrap();
+    let mut child = project.prepare_command("", &["hook", "claude"]).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // Longer than the usual limit, which must not count; a busy machine only makes it longer.
     std::thread::sleep(Duration::from_millis(600));

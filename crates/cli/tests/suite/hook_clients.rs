@@ -94,7 +94,7 @@ fn replay(name: &str, command: &str, lines: &str) {
     let project = marked();
     let here = project.path();
     let here = here.to_str().unwrap();
-    let hook_profile = BUILTIN.find(command).unwrap().hook.as_ref().unwrap();
+    let hook_profile = BUILTIN.find_client(command).unwrap().hook.as_ref().unwrap();
     let (mut told, mut at_read) = (String::new(), None);
     for line in lines.lines() {
         let line = line.replace("{project}", here).replace("{home}", "/home/u");
@@ -103,7 +103,7 @@ fn replay(name: &str, command: &str, lines: &str) {
         let named = ["hook_event_name", "hookEventName", "event"];
         let event = line["event"].as_str();
         let event = event.or_else(|| named.iter().find_map(|key| payload[key].as_str())).unwrap();
-        let is_before = hook_profile.events.before.has(event);
+        let is_before = hook_profile.events.before.contains_text(event);
         let tells_new = hook_profile.tools.write.is_empty() || hook_profile.created.is_some();
         if is_before && !hook_profile.events.before_carries && tells_new {
             continue; // It is not installed.
@@ -484,7 +484,7 @@ fn n35_an_installation_meets_its_user() {
 #[test]
 fn a_home_behind_a_link_is_no_other_place() {
     let project = project();
-    let link = project.outside().join("home");
+    let link = project.outside_directory().join("home");
     std::os::unix::fs::symlink(project.home(), &link).unwrap();
     let project = project.with_env("HOME", link.to_str().unwrap());
     let output = project.run(&["hook", "install", "claude", "--global"]);

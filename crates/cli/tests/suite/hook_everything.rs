@@ -271,9 +271,9 @@ fn strange_payloads_are_answered() {
 fn a_home_that_cannot_be_read_is_told_once() {
     let project = everything();
     // A file where a directory should be cannot be opened as one by anyone, root included.
-    let home = project.outside().join("home");
+    let home = project.outside_directory().join("home");
     fs::write(&home, "").unwrap();
-    let state = project.outside().join("state");
+    let state = project.outside_directory().join("state");
     let project = project
         .with_env("HOME", home.to_str().unwrap())
         .with_env("XDG_STATE_HOME", state.to_str().unwrap());

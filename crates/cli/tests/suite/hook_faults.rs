@@ -101,7 +101,7 @@ fn no_failure_reaches_a_client() {
         for file in install(&project, client, &[]) {
             for line in lines(&file) {
                 for (fault, script) in FAULTS {
-                    let bin = project.outside().join(fault);
+                    let bin = project.outside_directory().join(fault);
                     fs::create_dir_all(&bin).unwrap();
                     if let Some(script) = script {
                         write_program(&bin.join("brief"), format!("#!/bin/sh\n{script}\n"));
@@ -129,7 +129,7 @@ fn a_guarded_line_passes_input_and_answer() {
             continue;
         }
         let project = project().with_file(".git/HEAD", "");
-        let bin = project.outside();
+        let bin = project.outside_directory();
         write_program(&bin.join("brief"), "#!/bin/sh\necho \"$*\"; wc -c\n");
         for file in install(&project, client, &[]) {
             for line in lines(&file) {
@@ -154,7 +154,7 @@ fn a_program_that_hangs_is_ended() {
             continue;
         }
         let project = project().with_file(".git/HEAD", "");
-        let bin = project.outside();
+        let bin = project.outside_directory();
         let started = bin.join("started");
         let hangs = format!("#!/bin/sh\necho $$ > {}\nexec /bin/sleep 1000\n", started.display());
         write_program(&bin.join("brief"), hangs);
@@ -237,7 +237,7 @@ fn a_plugin_survives_every_answer() {
         let project = project().with_file(".git/HEAD", "").with_file("driver.mjs", DRIVER);
         let [file] = &install(&project, client, &["--block-once"])[..] else { panic!() };
         let run = |fault: &str, script: Option<&str>, disabled: &str| {
-            let bin = project.outside().join(fault);
+            let bin = project.outside_directory().join(fault);
             fs::create_dir_all(&bin).unwrap();
             if let Some(script) = script {
                 write_program(&bin.join("brief"), format!("#!/bin/sh\n{script}\n"));
@@ -299,7 +299,7 @@ fn one_variable_silences_every_hook() {
 /// A project with an executable `brief` on PATH.
 fn with_program() -> Sandbox {
     let project = project().with_file(".git/HEAD", "");
-    let bin = project.outside().join("bin");
+    let bin = project.outside_directory().join("bin");
     fs::create_dir_all(&bin).unwrap();
     write_program(&bin.join("brief"), "#!/bin/sh\n");
     project.with_env("PATH", &format!("{}:/usr/bin:/bin", bin.display()))
@@ -397,10 +397,10 @@ fn earlier_hooks_are_found_and_updated() {
 #[test]
 fn r13_a_hook_that_does_not_work_is_found() {
     let project = with_program();
-    install(&project, BUILTIN.find("gemini").unwrap(), &[]);
+    install(&project, BUILTIN.find_client("gemini").unwrap(), &[]);
     let doctor = project.run(&["doctor"]);
     assert_eq!(doctor.code, Some(0), "{doctor}");
-    fs::remove_file(project.outside().join("bin/brief")).unwrap();
+    fs::remove_file(project.outside_directory().join("bin/brief")).unwrap();
     let doctor = project.run(&["doctor"]);
     assert_eq!(doctor.code, Some(1), "{doctor}");
     let words = "warning[hook]: .gemini/settings.json: Gemini CLI gets nothing from the hook: `brief` is not on PATH";
@@ -409,7 +409,7 @@ fn r13_a_hook_that_does_not_work_is_found() {
     assert!(status.stdout.contains("`brief` is not on PATH: nothing is delivered"), "{status}");
     let project = with_program();
     project.write(".gemini/settings.json", json!({"hooksConfig": {"enabled": false}}).to_string());
-    install(&project, BUILTIN.find("gemini").unwrap(), &[]);
+    install(&project, BUILTIN.find_client("gemini").unwrap(), &[]);
     let doctor = project.run(&["doctor"]);
     let words = "Gemini CLI runs no hooks: `hooksConfig.enabled` is set in .gemini/settings.json";
     assert!(doctor.code == Some(1) && doctor.stdout.contains(words), "{doctor}");

@@ -317,7 +317,7 @@ fn a_file_that_is_not_text_is_refused() {
 fn a_link_out_of_the_project_is_refused() {
     for (link, target) in [(FILE, "settings.json"), (".claude", "")] {
         let project = project();
-        let outside = project.outside().join("claude");
+        let outside = project.outside_directory().join("claude");
         fs::create_dir(&outside).unwrap();
         fs::write(outside.join("settings.json"), "{}").unwrap();
         fs::write(outside.join("settings.local.json"), "{}").unwrap();
@@ -338,12 +338,12 @@ fn a_link_out_of_the_project_is_refused() {
 #[test]
 fn a_dangling_link_out_of_the_project_is_not_followed() {
     let project = project();
-    let outside = project.outside();
+    let outside = project.outside_directory();
     let project = project.with_link(FILE, outside.join("new.json"));
     let output = install(&project);
     assert!(!outside.join("new.json").exists(), "{output}");
     let project = crate::project();
-    let outside = project.outside();
+    let outside = project.outside_directory();
     let project = project.with_link(".claude", outside.join("new"));
     let output = install(&project);
     assert!(!outside.join("new").exists(), "{output}");
@@ -399,7 +399,7 @@ fn another_command_can_be_installed() {
 fn a_program_that_is_not_on_path_is_mentioned() {
     let project = project();
     assert!(install(&project).stderr.contains("warning: `brief` is not on PATH"));
-    let bin = project.outside();
+    let bin = project.outside_directory();
     let on_path = || crate::project().with_env("PATH", bin.to_str().unwrap());
     // A shell runs no file without permission.
     fs::write(bin.join("brief"), "").unwrap();
@@ -492,7 +492,7 @@ fn a_hook_at_a_terminal_says_what_it_waits_for() {
 #[test]
 fn the_status_tells_what_is_left_to_do() {
     let project = project().with_file(".git/HEAD", "").with_file(".agents/rules/r.md", "Always.\n");
-    let bin = project.outside().join("codex");
+    let bin = project.outside_directory().join("codex");
     fs::create_dir_all(bin.join("bin")).unwrap();
     fs::write(bin.join("package.json"), r#"{"name": "codex", "version": "0.166.0"}"#).unwrap();
     fs::write(bin.join("bin/codex"), "").unwrap();

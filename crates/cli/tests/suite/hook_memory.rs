@@ -120,7 +120,7 @@ fn the_memory_is_private() {
 #[test]
 fn the_state_directory_can_be_set() {
     let project = entries();
-    let state = project.outside().join("state");
+    let state = project.outside_directory().join("state");
     let project = project.with_env("XDG_STATE_HOME", state.to_str().unwrap());
     assert_eq!(read(&project, &session("one")), READING);
     assert_eq!(read(&project, &session("one")), NOTHING);
@@ -169,7 +169,7 @@ fn hooks_at_the_same_time_do_not_harm_each_other() {
     let call = payload(&project, "PreToolUse", "Read", &input, &session("one"));
     let children: Vec<_> = (0..20)
         .map(|_| {
-            let mut child = project.command("", &["hook", "claude"]).spawn().unwrap();
+            let mut child = project.prepare_command("", &["hook", "claude"]).spawn().unwrap();
             child.stdin.take().unwrap().write_all(call.as_bytes()).unwrap();
             child
         })

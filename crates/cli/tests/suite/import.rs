@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use brief_clients::import::paragraphs;
+use brief_clients::import::split_paragraphs;
 use brief_testkit::snapshot::{self, Snapshot};
 use brief_testkit::{Fault, Sandbox};
 use serde_json::Value;
@@ -75,7 +75,7 @@ fn six_clients_become_a_few_items_and_no_text_is_lost() {
             if entry.file_type().unwrap().is_dir() {
                 open.push(entry.path());
             } else if let Ok(text) = fs::read_to_string(entry.path()) {
-                built.extend(paragraphs(&text).into_iter().map(|own| own.trim().to_owned()));
+                built.extend(split_paragraphs(&text).into_iter().map(|own| own.trim().to_owned()));
             }
         }
     }
@@ -83,7 +83,7 @@ fn six_clients_become_a_few_items_and_no_text_is_lost() {
         for path in texts(&item["from"]) {
             let text = project.read(path);
             let body = text.rsplit("\n---\n").next().unwrap();
-            for paragraph in paragraphs(body) {
+            for paragraph in split_paragraphs(body) {
                 assert!(built.contains(paragraph.trim()), "{path} loses {paragraph:?}");
             }
         }
@@ -215,9 +215,12 @@ fn bad_files_are_named_and_the_rest_is_imported() {
         .with_file(".claude/rules/deep/api.md", "Two.\n")
         .with_file(".claude/rules/directive.md", "<!-- @client:claude -->\nx\n")
         .with_file(".claude/rules/taking.md", "---\npaths: [src/**, '!src/x/**']\n---\nText.\n");
-    fs::write(project.outside().join("secret.md"), "secret\n").unwrap();
-    symlink(project.outside().join("secret.md"), project.path().join(".claude/rules/away.md"))
-        .unwrap();
+    fs::write(project.outside_directory().join("secret.md"), "secret\n").unwrap();
+    symlink(
+        project.outside_directory().join("secret.md"),
+        project.path().join(".claude/rules/away.md"),
+    )
+    .unwrap();
     let report = json(&project, &["import"]);
     let items = names(&report);
     assert_eq!(items, ["rule/api", "rule/claude-api", "rule/mark", "rule/taking"], "{report:#}");
@@ -376,9 +379,9 @@ fn a_replacement_is_one_step() {
     };
     let state = |project: &Sandbox| {
         let mut found = Snapshot::new();
-        snapshot::collect(&project.path(), "", &mut found);
+        snapshot::collect_snapshot(&project.path(), "", &mut found);
         found.retain(|path, _| !path.starts_with(".brief"));
-        snapshot::files(&found)
+        snapshot::files_only(&found)
     };
     let args = ["import", "--replace"];
     let whole = original();
@@ -395,7 +398,7 @@ fn a_replacement_is_one_step() {
         // Another command that finishes an interrupted run, and finds nothing to do without one.
         in_process(&project, &["sync"], Fault::None);
         let found = state(&project);
-        let why = || snapshot::differences(&found, &new);
+        let why = || snapshot::describe_differences(&found, &new);
         assert!(found == old || found == new, "step {at}: {:#?}", why());
         reached[usize::from(found == new)] += 1;
     }

@@ -140,7 +140,7 @@ fn init_refuses_to_overwrite() {
 #[test]
 fn init_does_not_follow_a_link() {
     let project = project();
-    let elsewhere = project.outside().join("target");
+    let elsewhere = project.outside_directory().join("target");
     let project = project.with_link("AGENTS.yaml", &elsewhere);
     assert_eq!(project.run(&["init"]).code, Some(1));
     assert!(!elsewhere.exists());

@@ -25,7 +25,7 @@ pub(crate) struct Remote {
 impl Remote {
     /// Makes an empty one: `github/acme/guidance`.
     pub(crate) fn new(project: &Sandbox, place: &str) -> Remote {
-        let remote = Remote { path: project.outside().join(format!("{place}.git")) };
+        let remote = Remote { path: project.outside_directory().join(format!("{place}.git")) };
         fs::create_dir_all(&remote.path).unwrap();
         remote.git(&["init", "--quiet", "--initial-branch=main"]);
         remote
@@ -83,7 +83,7 @@ pub(crate) fn consumer() -> Sandbox {
     let project = project().with_env("GIT_CONFIG_NOSYSTEM", "1");
     let mut settings = String::new();
     for (address, place) in HOSTS {
-        let place = project.outside().join(place);
+        let place = project.outside_directory().join(place);
         settings.push_str(&format!("[url \"file://{}/\"]\n", place.display()));
         settings.push_str(&format!("insteadOf = {address}\n"));
     }

@@ -110,8 +110,8 @@ fn every_spelling_of_a_source_is_taken() {
         let files = [("rules/money/RULE.md", money.as_str())];
         Remote::new(&project, "gitlab/group/sub/repo").commit(&files);
         Remote::new(&project, "example/team/repo").commit(&files);
-        crate::install::write_all(&project.outside().join("plain"), &files);
-        let outside = project.outside().to_string_lossy().into_owned();
+        crate::install::write_all(&project.outside_directory().join("plain"), &files);
+        let outside = project.outside_directory().to_string_lossy().into_owned();
         let typed = typed.replace("$OUT", &outside);
         run(&project, &["add", &typed, "money"]);
         let manifest = project.read("brief.toml");

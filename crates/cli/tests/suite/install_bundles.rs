@@ -178,7 +178,7 @@ fn a_broken_item_is_told_by_its_source() {
 fn a_skill_of_the_open_standard_is_installed() {
     let project = consumer();
     let skill = "---\nname: pdf\ndescription: Use when there is a PDF\nlicense: See LICENSE.txt\n---\n\n# PDF\n\nRead it.\n";
-    let place = project.outside().join("skills");
+    let place = project.outside_directory().join("skills");
     write_all(&place, &[("skills/pdf/SKILL.md", skill), ("skills/pdf/scripts/read.sh", "echo\n")]);
     run(&project, &["add", "../outside/skills"]);
     assert!(project.read(".claude/skills/pdf/SKILL.md").contains("Read it."));

@@ -98,7 +98,7 @@ fn a_stale_lock_is_found() {
 #[test]
 fn unreadable_sources_are_found() {
     let (project, _) = installed();
-    let place = project.outside().join("plain");
+    let place = project.outside_directory().join("plain");
     write_all(
         &place,
         &[("rules/x/RULE.md", &item("x", "X.")), ("rules/bad/RULE.md", "---\n---\n")],

@@ -12,12 +12,12 @@ const RULE: &str =
 /// A trusted project with a rule from a registry that brings a script of the name that tasks look for.
 fn installed() -> Sandbox {
     let project = trusted_project();
-    let registry = project.outside().join("registry/rules/style");
+    let registry = project.outside_directory().join("registry/rules/style");
     fs::create_dir_all(&registry).unwrap();
     fs::write(registry.join("RULE.md"), RULE).unwrap();
     let script = registry.join("RULE-bootstrap");
     write_program(&script, "#!/bin/sh\necho ran > ran.txt\n");
-    let registry = project.outside().join("registry");
+    let registry = project.outside_directory().join("registry");
     let output = project.run(&["add", registry.to_str().unwrap()]);
     assert_eq!(output.code, Some(0), "{output}");
     project.write(".agents/tasks/go.md", "Go.\n");

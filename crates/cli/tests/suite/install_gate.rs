@@ -261,7 +261,7 @@ fn what_was_derived_before_is_judged_again() {
     assert!(output.stdout.contains("capability/hidden-text"), "{output}");
 
     let project = consumer();
-    let skill = project.outside().join("source/skills/fmt/SKILL.md");
+    let skill = project.outside_directory().join("source/skills/fmt/SKILL.md");
     fs::create_dir_all(skill.parent().unwrap()).unwrap();
     fs::write(&skill, item("fmt", "Sort \u{fffd}.")).unwrap();
     run(&project, &["add", "../outside/source"]);

@@ -92,13 +92,13 @@ fn files_of_the_user_are_kept() {
 fn the_places_of_a_user_follow_the_environment() {
     let project = consumer();
     guidance(&project);
-    let elsewhere = project.outside().to_string_lossy().into_owned();
+    let elsewhere = project.outside_directory().to_string_lossy().into_owned();
     let project = project
         .with_env("XDG_CONFIG_HOME", &format!("{elsewhere}/config"))
         .with_env("XDG_STATE_HOME", &format!("{elsewhere}/state"));
     run(&project, &["add", "-g", "acme/guidance", "money"]);
-    assert!(project.outside().join("config/brief/brief.toml").is_file());
-    assert!(project.outside().join("state/brief/installed/installed.json").is_file());
+    assert!(project.outside_directory().join("config/brief/brief.toml").is_file());
+    assert!(project.outside_directory().join("state/brief/installed/installed.json").is_file());
     let project = project.with_env("HOME", "relative").with_env("XDG_STATE_HOME", "");
     let output = project.run(&["list", "-g"]);
     assert_eq!(output.code, Some(1));

@@ -10,7 +10,7 @@ use crate::install::{Remote, consumer, files, guidance, item, names, run};
 #[test]
 fn addresses_that_are_commands_are_refused() {
     let project = consumer();
-    let mark = project.outside().join("mark");
+    let mark = project.outside_directory().join("mark");
     let commands = [
         format!("ext::touch {}", mark.display()),
         format!("git::ext::touch {}", mark.display()),
@@ -47,7 +47,7 @@ fn addresses_that_are_commands_are_refused() {
 #[test]
 fn a_pointer_of_git_lfs_is_an_error() {
     let project = consumer();
-    let mark = project.outside().join("mark");
+    let mark = project.outside_directory().join("mark");
     let settings = fs::read_to_string(project.home().join(".gitconfig")).unwrap();
     let filter = format!("[filter \"evil\"]\nsmudge = touch {}\nclean = cat\n", mark.display());
     fs::write(project.home().join(".gitconfig"), settings + &filter).unwrap();

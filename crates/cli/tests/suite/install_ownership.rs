@@ -163,7 +163,7 @@ fn what_is_no_file_is_left_alone() {
     assert!(output.stdout.contains("the file is a directory"), "{output}");
     assert_eq!(project.read(".claude/rules/money.md/inside.txt"), "mine\n");
 
-    let project = consumer().with_link(".claude", project.outside());
+    let project = consumer().with_link(".claude", project.outside_directory());
     guidance(&project);
     let output = project.run(&["add", "acme/guidance", "money"]);
     assert_eq!(output.code, Some(1));

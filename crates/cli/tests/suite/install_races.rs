@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use brief_testkit::Sandbox;
 
 use crate::project;
-use brief_testkit::snapshot::{item, remove_mark};
+use brief_testkit::snapshot::{remove_mark, render_item};
 
 /// Runs at once.
 const RUNS: usize = 20;
 
 /// A source beside the project with some skills, each with some files.
 fn source(project: &Sandbox, skills: usize, files: usize, text: &str) {
-    let source = project.outside().join("source");
+    let source = project.outside_directory().join("source");
     if source.exists() {
         fs::remove_dir_all(&source).unwrap();
     }
@@ -25,7 +25,7 @@ fn source(project: &Sandbox, skills: usize, files: usize, text: &str) {
         let name = format!("skill-{number}");
         let directory = source.join("skills").join(&name);
         fs::create_dir_all(directory.join("files")).unwrap();
-        fs::write(directory.join("SKILL.md"), item(&name, text)).unwrap();
+        fs::write(directory.join("SKILL.md"), render_item(&name, text)).unwrap();
         for file in 0..files {
             let path = directory.join("files").join(format!("{file}.txt"));
             fs::write(path, format!("{text} {number} {file}\n").repeat(20)).unwrap();
@@ -74,7 +74,7 @@ fn sync(project: &Sandbox) {
 }
 
 fn start(project: &Sandbox, args: &[&str]) -> Child {
-    let mut command = project.command("", args);
+    let mut command = project.prepare_command("", args);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
@@ -201,9 +201,9 @@ fn fifty_additions_at_once_are_all_there() {
 fn two_sources_of_one_name_at_once_are_not_mixed_up() {
     let project = project();
     for place in ["a/guidance", "b/guidance"] {
-        let directory = project.outside().join(place).join("skills").join(&place[..1]);
+        let directory = project.outside_directory().join(place).join("skills").join(&place[..1]);
         fs::create_dir_all(&directory).unwrap();
-        fs::write(directory.join("SKILL.md"), item(&place[..1], "text")).unwrap();
+        fs::write(directory.join("SKILL.md"), render_item(&place[..1], "text")).unwrap();
     }
     let places = ["../outside/a/guidance", "../outside/b/guidance"];
     let runs: Vec<Child> = places.iter().map(|place| start(&project, &["add", place])).collect();
@@ -231,9 +231,9 @@ fn a_registry_that_changes_while_it_is_read_is_told_of() {
     let (one, other) = (text("a"), text("b"));
     for _ in 0..6 {
         let project = with_source(2, 2);
-        let large = project.outside().join("source/skills/skill-0/files/large.txt");
+        let large = project.outside_directory().join("source/skills/skill-0/files/large.txt");
         fs::write(&large, &one).unwrap();
-        let mut command = project.command("", &["sync"]);
+        let mut command = project.prepare_command("", &["sync"]);
         let run = thread::spawn(move || command.stdin(Stdio::null()).output().unwrap());
         while !run.is_finished() {
             fs::write(&large, &other).unwrap();

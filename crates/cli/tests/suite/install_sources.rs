@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use brief_system::hash::sha256;
 use brief_testkit::{Fault, Output, Sandbox, make_fifo, make_link};
 
-use crate::build::tree;
+use crate::build::read_tree;
 use crate::kill_matrix::in_process;
 use crate::project;
-use brief_testkit::snapshot::item;
+use brief_testkit::snapshot::render_item;
 
 /// A repository beside the project, with the branch `main`.
 struct Repository {
@@ -20,7 +20,7 @@ struct Repository {
 
 impl Repository {
     fn new(project: &Sandbox) -> Repository {
-        let repository = Repository { path: project.outside().join("repository") };
+        let repository = Repository { path: project.outside_directory().join("repository") };
         fs::create_dir_all(&repository.path).unwrap();
         repository.git(&["init", "--quiet", "--initial-branch=main"], b"");
         repository
@@ -65,14 +65,14 @@ fn add(project: &Sandbox, source: &str) -> Output {
 
 /// The files of the project that a client or the user reads.
 fn files(project: &Sandbox) -> Vec<String> {
-    tree(project, "").into_keys().collect()
+    read_tree(project, "").into_keys().collect()
 }
 
 /// A source in a directory with one skill in it.
 fn directory(project: &Sandbox) -> PathBuf {
-    let source = project.outside().join("source");
+    let source = project.outside_directory().join("source");
     fs::create_dir_all(source.join("skills/good")).unwrap();
-    fs::write(source.join("skills/good/SKILL.md"), item("good", "text")).unwrap();
+    fs::write(source.join("skills/good/SKILL.md"), render_item("good", "text")).unwrap();
     source
 }
 
@@ -84,10 +84,10 @@ fn an_item_with_links_is_refused_alone() {
     for (name, target) in
         [("out", "../../../../secret"), ("absolute", "/etc/passwd"), ("inside", "SKILL.md")]
     {
-        repository.write(&format!("skills/{name}/SKILL.md"), item(name, "text"));
+        repository.write(&format!("skills/{name}/SKILL.md"), render_item(name, "text"));
         make_link(target.as_ref(), &repository.path.join(format!("skills/{name}/link")));
     }
-    repository.write("skills/good/SKILL.md", item("good", "text"));
+    repository.write("skills/good/SKILL.md", render_item("good", "text"));
     repository.commit();
     let output = add(&project, &repository.url());
     assert_eq!(output.code, Some(1), "{output}");
@@ -103,7 +103,7 @@ fn an_item_with_links_is_refused_alone() {
 fn a_tree_that_leads_out_brings_nothing() {
     let project = project();
     let repository = Repository::new(&project);
-    repository.write("skills/good/SKILL.md", item("good", "text"));
+    repository.write("skills/good/SKILL.md", render_item("good", "text"));
     repository.commit();
     let blob = repository.git(&["hash-object", "-w", "--stdin"], b"planted\n");
     let raw = |object: &str| -> Vec<u8> {
@@ -146,10 +146,10 @@ fn a_tree_that_leads_out_brings_nothing() {
 fn names_that_differ_in_case_are_refused() {
     let project = project();
     let repository = Repository::new(&project);
-    repository.write("skills/bad/SKILL.md", item("bad", "text"));
+    repository.write("skills/bad/SKILL.md", render_item("bad", "text"));
     repository.write("skills/bad/README.md", "one\n");
     repository.write("skills/bad/readme.md", "two\n");
-    repository.write("skills/good/SKILL.md", item("good", "text"));
+    repository.write("skills/good/SKILL.md", render_item("good", "text"));
     repository.commit();
     let output = add(&project, &repository.url());
     assert_eq!(output.code, Some(1), "{output}");
@@ -172,7 +172,7 @@ fn outputs_that_differ_in_case_are_refused() {
     );
     let source = directory(&project);
     fs::create_dir_all(source.join("rules/good")).unwrap();
-    fs::write(source.join("rules/good/RULE.md"), item("good", "text")).unwrap();
+    fs::write(source.join("rules/good/RULE.md"), render_item("good", "text")).unwrap();
     let output = add(&project, "../outside/source");
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stdout.contains("item/output-collision"), "{output}");
@@ -185,10 +185,10 @@ fn outputs_that_differ_in_case_are_refused() {
 #[test]
 fn nothing_of_a_source_is_run() {
     let project = project();
-    let marker = project.outside().join("ran");
+    let marker = project.outside_directory().join("ran");
     let touch = format!("touch {}", marker.display());
     let repository = Repository::new(&project);
-    repository.write("skills/good/SKILL.md", item("good", "text"));
+    repository.write("skills/good/SKILL.md", render_item("good", "text"));
     repository.write("skills/good/data.txt", "data\n");
     repository.write(".gitattributes", "* filter=evil diff=evil merge=evil text eol=crlf ident\n");
     repository.write(
@@ -208,7 +208,7 @@ fn nothing_of_a_source_is_run() {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     // A user who has a filter of that name for work of their own.
-    let settings = project.outside().join("gitconfig");
+    let settings = project.outside_directory().join("gitconfig");
     let text = format!(
         "[filter \"evil\"]\n\tsmudge = {touch}; cat\n\tclean = {touch}; cat\n\tprocess = {touch}\n\
          \trequired = true\n[core]\n\thooksPath = {}\n\tfsmonitor = {touch}\n",
@@ -230,7 +230,7 @@ fn a_file_that_is_too_large_stops_its_item() {
     let project = project();
     let source = directory(&project);
     fs::create_dir_all(source.join("skills/bad")).unwrap();
-    fs::write(source.join("skills/bad/SKILL.md"), item("bad", "text")).unwrap();
+    fs::write(source.join("skills/bad/SKILL.md"), render_item("bad", "text")).unwrap();
     fs::write(source.join("skills/bad/a.txt"), "a\n").unwrap();
     let large = fs::File::create(source.join("skills/bad/large.bin")).unwrap();
     large.set_len(17 * 1024 * 1024).unwrap();
@@ -268,7 +268,7 @@ fn a_file_in_the_place_of_a_directory_stays() {
 #[test]
 fn nothing_is_written_through_a_link() {
     let project = project();
-    let elsewhere = project.outside().join("elsewhere");
+    let elsewhere = project.outside_directory().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     directory(&project);
     let project = project.with_link(".claude", &elsewhere);
@@ -280,7 +280,7 @@ fn nothing_is_written_through_a_link() {
     for name in ["brief.toml", "brief.lock"] {
         let project = self::project();
         directory(&project);
-        let target = project.outside().join(name);
+        let target = project.outside_directory().join(name);
         let text = if name == "brief.toml" { "# Mine.\n" } else { "version = 1\n" };
         fs::write(&target, text).unwrap();
         let project = project.with_link(name, &target);
@@ -296,7 +296,7 @@ fn nothing_is_written_through_a_link() {
 #[test]
 fn our_own_directory_is_no_way_out() {
     let project = project();
-    let elsewhere = project.outside().join("elsewhere");
+    let elsewhere = project.outside_directory().join("elsewhere");
     fs::create_dir_all(elsewhere.join("staged")).unwrap();
     fs::write(elsewhere.join("staged/mine"), "mine\n").unwrap();
     directory(&project);
@@ -309,7 +309,7 @@ fn our_own_directory_is_no_way_out() {
     for (name, target) in [("lock", "made"), ("staged", "elsewhere")] {
         let project = self::project();
         directory(&project);
-        let target = project.outside().join(target);
+        let target = project.outside_directory().join(target);
         let project = project.with_link(&format!(".brief/{name}"), &target);
         let output = add(&project, "../outside/source");
         assert_eq!(output.code, Some(1), "{name}: {output}");
@@ -403,7 +403,7 @@ fn a_journal_of_another_project_is_refused() {
     };
     let first = project();
     let text = journal(&first);
-    let copy = first.outside().join("copy");
+    let copy = first.outside_directory().join("copy");
     fs::create_dir_all(copy.join(".brief/staged")).unwrap();
     fs::write(copy.join(".brief/journal.json"), &text).unwrap();
     for staged in fs::read_dir(first.path().join(".brief/staged")).unwrap() {
@@ -460,12 +460,12 @@ fn a_lock_that_was_damaged_is_refused_with_its_line() {
     for (from, to) in damages {
         assert!(lock.contains(from), "{from}");
         project.write("brief.lock", lock.replacen(from, to, 1));
-        let before = tree(&project, "");
+        let before = read_tree(&project, "");
         for args in [&["sync"][..], &["sync", "--frozen"], &["remove", "--all"], &["update"]] {
             let output = project.run(args);
             assert!(matches!(output.code, Some(1 | 2)), "{to}, {args:?}: {output}");
             assert!(output.stderr.contains("brief.lock`, line "), "{to}, {args:?}: {output}");
-            assert!(tree(&project, "") == before, "{to}, {args:?}: {output}");
+            assert!(read_tree(&project, "") == before, "{to}, {args:?}: {output}");
         }
     }
     project.write("brief.lock", &lock);

@@ -240,7 +240,7 @@ fn a_difference_is_shown_before_it_is_made() {
 #[test]
 fn a_directory_is_read_as_it_is() {
     let project = consumer();
-    let place = project.outside().join("plain");
+    let place = project.outside_directory().join("plain");
     crate::install::write_all(&place, &[("rules/money/RULE.md", &item("money", "One."))]);
     run(&project, &["add", "../outside/plain"]);
     crate::install::write_all(&place, &[("rules/money/RULE.md", &item("money", "Two."))]);

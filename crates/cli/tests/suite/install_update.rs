@@ -158,7 +158,7 @@ fn a_version_is_moved_on() {
 fn an_update_that_cannot_be_done_changes_nothing() {
     let (project, remote) = installed(&["money"]);
     crate::install::write_all(
-        &project.outside().join("plain"),
+        &project.outside_directory().join("plain"),
         &[("rules/x/RULE.md", &item("x", "X."))],
     );
     run(&project, &["add", "../outside/plain"]);

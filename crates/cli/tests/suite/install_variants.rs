@@ -13,7 +13,7 @@ const CONDITIONAL: &str = "## Api\n\nFor all.\n\n<!-- @client:claude -->\n\nFor 
 /// agent, all from a registry.
 fn installed() -> Sandbox {
     let project = project();
-    let registry = project.outside().join("registry");
+    let registry = project.outside_directory().join("registry");
     let only = item("only-claude", "## Only\n\nOnly claude.");
     let only = only.replace("schema: 1\n", "schema: 1\naudience: [claude]\n");
     write_all(
@@ -43,7 +43,7 @@ fn a_foreign_skill_is_added_by_either_name() {
     let skill = "---\n# Kept.\nname: pdf\ndescription: 'Use: always'\n---\n# PDF\n\n\n*  odd\n";
     for name in ["pdf", "pdf-tools", "skill/pdf-tools"] {
         let project = project();
-        let registry = project.outside().join("registry");
+        let registry = project.outside_directory().join("registry");
         write_all(&registry, &[("skills/pdf-tools/SKILL.md", skill)]);
         let registry = registry.to_str().unwrap();
         let output = project.run(&["add", registry, name, "--client", "claude"]);
@@ -95,7 +95,7 @@ fn a_prompt_without_an_agent_has_each_installed_rule_once() {
 #[test]
 fn a_rule_that_two_clients_share_is_written_once() {
     let project = project();
-    let registry = project.outside().join("registry");
+    let registry = project.outside_directory().join("registry");
     let only = item("only-claude", "## Only\n\nOnly claude.");
     let only = only.replace("schema: 1\n", "schema: 1\naudience: [claude]\n");
     let own = item("own", "## Own\n\nOwn.")

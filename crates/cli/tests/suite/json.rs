@@ -44,7 +44,7 @@ fn leaves() -> Vec<(String, bool)> {
         }
     }
     let mut leaves = Vec::new();
-    collect(&brief_cli::command(), "", &mut leaves);
+    collect(&brief_cli::build_command_line(), "", &mut leaves);
     leaves
 }
 
@@ -146,7 +146,7 @@ fn everything() -> Sandbox {
         .with_file(".agents/rules/py.md", "---\nlanguages: python\n---\nSpaces.\n")
         .with_file("agents/dev_helper.agent.md", tools)
         .with_file("agents/dev_broken.agent.md", "---\nversion: 1\nstatus: maybe\n---\n# Broken\n");
-    let guidance = project.outside().join("guidance");
+    let guidance = project.outside_directory().join("guidance");
     let rule = "---\nschema: 1\nkind: rule\nname: money\ndescription: Money is an integer\nmetadata:\n  version: \"1.0.0\"\n---\n\nMoney is integers.\n";
     fs::create_dir_all(guidance.join("rules/money")).unwrap();
     fs::write(guidance.join("rules/money/RULE.md"), rule).unwrap();
@@ -195,7 +195,7 @@ fn every_command_answers_in_the_documented_shape() {
         assert!(root.starts_with('/') || root.starts_with("$PROJECT"), "{line}: {root}");
         assert!(answer["diagnostics"].is_array(), "{line}");
         let name = format!("{}.json", kind.replace(' ', "-"));
-        let problems = JsonSchema::read(&schemas, &name, Unnamed::Forbidden).problems(&answer);
+        let problems = JsonSchema::read(&schemas, &name, Unnamed::Forbidden).find_problems(&answer);
         assert!(problems.is_empty(), "{line}: {problems:#?}\n{output}");
         no_path_below_root(kind, &answer, root, line);
     }
@@ -265,7 +265,7 @@ fn an_error_is_one_object() {
         assert_eq!((output.stdout.as_str(), output.code), ("", Some(code)), "{args:?} {output}");
         let error: Value = serde_json::from_str(&output.stderr)
             .unwrap_or_else(|error| panic!("{args:?}: {error}\n{output}"));
-        assert_eq!(schema.problems(&error), Vec::<String>::new(), "{args:?}");
+        assert_eq!(schema.find_problems(&error), Vec::<String>::new(), "{args:?}");
         assert!(error["error"]["message"].as_str().is_some_and(|text| text.len() > 4), "{output}");
     }
     insta::assert_snapshot!(project.run(&["contxt", "a", "--json"]), @r#"

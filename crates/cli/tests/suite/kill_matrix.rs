@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use brief_testkit::kill::{KillCase, Ran, run_on, run_with_fault};
-use brief_testkit::snapshot::{item, write};
+use brief_testkit::snapshot::{render_item, write_files};
 use brief_testkit::{Fault, Faulty, RealSystem, Sandbox, needs};
 
 /// The page with the table.
@@ -43,12 +43,12 @@ const MANIFEST: &str = "[install]\nclients = [\"claude\", \"opencode\"]\n\n\
 
 /// A source beside the project, and files of the user in both places.
 fn source(project: &Sandbox) {
-    let source = project.outside().join("source");
-    write(
+    let source = project.outside_directory().join("source");
+    write_files(
         &source,
         &[
-            ("rules/api/RULE.md", &item("api", "## One")),
-            ("skills/ship/SKILL.md", &item("ship", "## One")),
+            ("rules/api/RULE.md", &render_item("api", "## One")),
+            ("skills/ship/SKILL.md", &render_item("ship", "## One")),
             ("skills/ship/scripts/run.sh", "#!/bin/sh\n"),
         ],
     );
@@ -57,23 +57,23 @@ fn source(project: &Sandbox) {
         (".claude/rules/mine.md", "mine\n"),
         ("opencode.json", "{\n  // mine\n  \"theme\": \"dark\"\n}\n"),
     ];
-    write(&project.path(), &mine);
-    write(&project.home(), &mine);
+    write_files(&project.path(), &mine);
+    write_files(&project.home(), &mine);
 }
 
 /// The same, with a client of the source.
 fn describing(project: &Sandbox) {
     source(project);
-    let source = project.outside().join("source");
-    write(&source, &[(".brief/clients/acme.toml", crate::own_clients::ACME)]);
+    let source = project.outside_directory().join("source");
+    write_files(&source, &[(".brief/clients/acme.toml", crate::own_clients::ACME)]);
 }
 
 /// The same, installed.
 fn installed(project: &Sandbox) {
     source(project);
     project.write("brief.toml", MANIFEST);
-    let user = MANIFEST.replace("../outside", &project.outside().to_string_lossy());
-    write(&project.home(), &[(".config/brief/brief.toml", &user)]);
+    let user = MANIFEST.replace("../outside", &project.outside_directory().to_string_lossy());
+    write_files(&project.home(), &[(".config/brief/brief.toml", &user)]);
     for args in [&["sync"][..], &["sync", "-g"]] {
         let ran = in_process(project, args, Fault::None);
         assert_eq!(ran.code, ExitCode::SUCCESS, "{}", ran.stderr);
@@ -83,22 +83,22 @@ fn installed(project: &Sandbox) {
 /// The same, with a source that has moved on.
 fn moved_on(project: &Sandbox) {
     installed(project);
-    let source = project.outside().join("source");
+    let source = project.outside_directory().join("source");
     fs::remove_dir_all(source.join("rules/api")).unwrap();
-    write(
+    write_files(
         &source,
         &[
-            ("skills/ship/SKILL.md", &item("ship", "## Two")),
-            ("skills/fresh/SKILL.md", &item("fresh", "## New")),
+            ("skills/ship/SKILL.md", &render_item("ship", "## Two")),
+            ("skills/fresh/SKILL.md", &render_item("fresh", "## New")),
         ],
     );
 }
 
 /// A registry of the project's own, not laid out.
 fn registry(project: &Sandbox) {
-    let text = item("api", "* One\n* Two");
+    let text = render_item("api", "* One\n* Two");
     project.write("rules/api/RULE.md", &text);
-    project.write("skills/ship/SKILL.md", item("ship", "* One\n* Two"));
+    project.write("skills/ship/SKILL.md", render_item("ship", "* One\n* Two"));
     project.write("skills/ship/notes.txt", "mine\n");
 }
 

@@ -62,7 +62,7 @@ fn a_bundle_may_name_what_another_source_has() {
     let bundle = "---\nschema: 1\nname: all\ndescription: Everything.\nitems:\n  rules:\n    - near\n    - far\nmetadata:\n  version: \"1.0.0\"\n---\n\nAll rules.\n";
     let project =
         project().with_file("rules/near/RULE.md", rule("near")).with_file("all.bundle.md", bundle);
-    let other = project.outside().join("other/rules/far");
+    let other = project.outside_directory().join("other/rules/far");
     std::fs::create_dir_all(&other).unwrap();
     std::fs::write(other.join("RULE.md"), rule("far")).unwrap();
 

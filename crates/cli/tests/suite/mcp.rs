@@ -30,7 +30,8 @@ pub(crate) fn shop() -> Sandbox {
 fn structured(project: &Sandbox, server: &mut McpProcess, tool: &str, arguments: &Value) -> Value {
     let mut arguments = arguments.clone();
     (arguments["json"], arguments["skipped"]) = (true.into(), true.into());
-    let answer = server.ask(7, "tools/call", &json!({"name": tool, "arguments": arguments}));
+    let answer =
+        server.request_answer(7, "tools/call", &json!({"name": tool, "arguments": arguments}));
     let result = &answer["result"];
     assert_eq!(result["isError"], false, "{answer}");
     assert!(!result["content"][0]["text"].as_str().unwrap().is_empty());
@@ -42,7 +43,7 @@ fn structured(project: &Sandbox, server: &mut McpProcess, tool: &str, arguments:
 #[test]
 fn each_tool_answers_as_its_command() {
     let project = shop();
-    let mut server = McpProcess::speak(&project, &["mcp"]);
+    let mut server = McpProcess::start(&project, &["mcp"]);
     let schemas = workspace().join("docs/schemas");
     for (tool, arguments, line) in [
         ("context", json!({"path": "src/a.py"}), "context src/a.py"),
@@ -71,7 +72,8 @@ fn each_tool_answers_as_its_command() {
     }
     let found = structured(&project, &mut server, "search", &json!({"query": "schema"}));
     assert_eq!(found["items"][0]["name"], "migrate");
-    let problems = JsonSchema::read(&schemas, "search.json", Unnamed::Forbidden).problems(&found);
+    let problems =
+        JsonSchema::read(&schemas, "search.json", Unnamed::Forbidden).find_problems(&found);
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
@@ -79,7 +81,7 @@ fn each_tool_answers_as_its_command() {
 #[test]
 fn the_command_line_names_the_client() {
     let project = shop();
-    let mut server = McpProcess::speak(&project, &["mcp", "--client", "claude"]);
+    let mut server = McpProcess::start(&project, &["mcp", "--client", "claude"]);
     let found = structured(&project, &mut server, "context", &json!({"path": "src/a.py"}));
     let args = ["context", "src/a.py", "--client", "claude", "--json"];
     assert_eq!(found, project.run(&args).json());
@@ -135,7 +137,7 @@ fn the_official_sdk_lists_and_calls_what_is_served() {
         asked.extend(["--call", tool, arguments]);
     }
     let root = project.path().to_string_lossy().into_owned();
-    let serve = project.command("", &["-C", &root, "mcp"]);
+    let serve = project.prepare_command("", &["-C", &root, "mcp"]);
     let http = HttpServer::start(&project, &["mcp", "--http", "0"]);
     let url = format!("http://{}/mcp", http.address);
     let stdio =
@@ -173,7 +175,7 @@ pub(crate) struct HttpServer {
 
 impl HttpServer {
     pub(crate) fn start(project: &Sandbox, args: &[&str]) -> HttpServer {
-        let mut child = project.command("", args).spawn().unwrap();
+        let mut child = project.prepare_command("", args).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut said = || lines.next().unwrap().unwrap();
         let serving = said();
@@ -384,7 +386,7 @@ fn the_hook_mcp_the_command_line_and_the_library_agree() {
             scene = scene.with_file(&format!("{directory}{path}"), text);
         }
         let scene = scene.with_file("src/api/a.py", "");
-        let mut server = McpProcess::speak(&scene, &["mcp"]);
+        let mut server = McpProcess::start(&scene, &["mcp"]);
         for path in ["src/api/a.py", "src/new.ts", "lib/x.go"] {
             hook_agrees(&scene, &mut server, path);
         }
@@ -400,7 +402,7 @@ fn the_hook_mcp_the_command_line_and_the_library_agree() {
             let budget = choices.one(&[None, Some(2), Some(100)]).as_ref().copied();
             let mut asked = json!({"path": path, "action": action, "timing": timing});
             let mut args = vec!["context", path, "--on", action, "--when", timing, "--json"];
-            let (root, system) = (scene.path(), scene.system(""));
+            let (root, system) = (scene.path(), scene.create_system(""));
             let library = brief_engine::Project::open(&system, &root).unwrap();
             let mut request = library.briefing(path);
             request.moment.action = match action {

@@ -34,8 +34,8 @@ fn servers(servers: &Value) -> String {
 
 /// A project with servers: a second `brief mcp`, one that hangs, one that floods, one that ends at once and one that is not there.
 fn with_servers(project: Sandbox) -> Sandbox {
-    let program = project.command("", &[]).get_program().to_string_lossy().into_owned();
-    let inner = project.outside().join("inner");
+    let program = project.prepare_command("", &[]).get_program().to_string_lossy().into_owned();
+    let inner = project.outside_directory().join("inner");
     std::fs::create_dir_all(&inner).unwrap();
     std::fs::write(inner.join("AGENTS.yaml"), "context:\n  - content: Inner guidance.\n").unwrap();
     std::fs::create_dir_all(inner.join(".agents/tasks")).unwrap();
@@ -60,7 +60,7 @@ fn with_servers(project: Sandbox) -> Sandbox {
 /// Waits for the tools of the servers behind a gateway.
 fn tools(server: &mut McpProcess, wanted: &str) -> Vec<String> {
     brief_testkit::wait_for(wanted, || {
-        let answer = server.ask(3, "tools/list", &json!({}));
+        let answer = server.request_answer(3, "tools/list", &json!({}));
         let tools = answer["result"]["tools"].as_array().unwrap();
         let names: Vec<String> =
             tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
@@ -83,7 +83,7 @@ fn y11_a_tool_without_a_name_of_its_own_is_left_out() {
     );
     let evil = json!({"evil": {"command": "sh", "args": ["-c", script]}});
     let project = shop().with_file(".mcp.json", servers(&evil));
-    let mut server = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut server = McpProcess::start(&project, &["mcp", "--gateway", "--exec"]);
     let names = tools(&mut server, "evil__last");
     let theirs: Vec<&String> = names.iter().filter(|name| name.starts_with("evil__")).collect();
     assert_eq!(theirs, ["evil__dup", "evil__last"]);
@@ -93,13 +93,14 @@ fn y11_a_tool_without_a_name_of_its_own_is_left_out() {
 #[test]
 fn a_gateway_offers_the_servers_of_the_project() {
     let project = with_servers(shop());
-    let mut server = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut server = McpProcess::start(&project, &["mcp", "--gateway", "--exec"]);
     tools(&mut server, "flood__t");
     let names = tools(&mut server, "inner__context");
     assert_eq!(&names[..2], ["context", "why"]);
     assert!(!names.iter().any(|name| name.starts_with("mute") || name.starts_with("gone")));
     let call = |server: &mut McpProcess, name: &str, arguments: Value| {
-        let answer = server.ask(9, "tools/call", &json!({"name": name, "arguments": arguments}));
+        let answer =
+            server.request_answer(9, "tools/call", &json!({"name": name, "arguments": arguments}));
         answer["result"].clone()
     };
     let inner = call(&mut server, "inner__context", json!({"path": "x.py", "json": true}));
@@ -107,7 +108,7 @@ fn a_gateway_offers_the_servers_of_the_project() {
     assert!(items.iter().any(|item| item["content"] == "Inner guidance."), "{inner}");
     assert_eq!(inner["isError"], false);
     let prompt = json!({"name": "inner__deep", "arguments": {"what": "sea"}});
-    let prompt = server.ask(4, "prompts/get", &prompt);
+    let prompt = server.request_answer(4, "prompts/get", &prompt);
     let text = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
     assert!(text.contains("Deep sea."), "{text}");
     // A server that has ended is told to the model, and the others go on.
@@ -115,7 +116,7 @@ fn a_gateway_offers_the_servers_of_the_project() {
     let crashed = call(&mut server, "crash__t", json!({}));
     assert_eq!(crashed["isError"], true, "{crashed}");
     // While one server floods, the others are as quick as ever.
-    server.send(&json!({"jsonrpc": "2.0", "id": 11, "method": "tools/call",
+    server.send_message(&json!({"jsonrpc": "2.0", "id": 11, "method": "tools/call",
         "params": {"name": "flood__t", "arguments": {}}}));
     for _ in 0..5 {
         let own = call(&mut server, "context", json!({"path": "src/a.py"}));
@@ -123,7 +124,8 @@ fn a_gateway_offers_the_servers_of_the_project() {
         let inner = call(&mut server, "inner__context", json!({"path": "x.py", "json": true}));
         assert_eq!(inner["isError"], false);
     }
-    let unknown = server.ask(12, "tools/call", &json!({"name": "other__t", "arguments": {}}));
+    let unknown =
+        server.request_answer(12, "tools/call", &json!({"name": "other__t", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602);
 }
 
@@ -135,10 +137,10 @@ fn servers_of_a_project_that_is_not_trusted_do_not_start() {
     assert!(output.stderr.contains("is not trusted"), "{output}");
     assert!(output.stderr.contains("`brief trust .`"), "{output}");
     assert_eq!(output.code, Some(1), "{output}");
-    let mut never = project.command("", &["mcp", "--gateway", "--exec"]);
+    let mut never = project.prepare_command("", &["mcp", "--gateway", "--exec"]);
     let never = never.env("BRIEF_EXEC", "never").output().unwrap();
     assert!(String::from_utf8_lossy(&never.stderr).contains("BRIEF_EXEC"), "{never:?}");
-    let mut inside = project.command("", &["mcp", "--gateway", "--exec"]);
+    let mut inside = project.prepare_command("", &["mcp", "--gateway", "--exec"]);
     let inside = inside.env("BRIEF_GATEWAY", "1").output().unwrap();
     let said = String::from_utf8_lossy(&inside.stderr);
     assert!(said.contains("a gateway does not start another one"), "{said}");
@@ -149,8 +151,12 @@ fn gateway_lines(
     project: &Sandbox,
     args: &[&str],
 ) -> (std::process::Child, std::sync::mpsc::Receiver<String>) {
-    let mut child =
-        project.command("", args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = project
+        .prepare_command("", args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let errors = BufReader::new(child.stderr.take().unwrap());
     let (sender, lines) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -227,16 +233,16 @@ fn a_gateway_reaches_a_server_elsewhere() {
         ".context/context-config.json",
         servers(&json!({"far": entry("${FAR_TOKEN}"), "wrong": entry("x"), "unset": entry("${NO_TOKEN}")})),
     );
-    let mut server = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut server = McpProcess::start(&project, &["mcp", "--gateway", "--exec"]);
     tools(&mut server, "far__context");
     let params = json!({"name": "far__context", "arguments": {"path": "src/a.py"}});
-    let answer = server.ask(9, "tools/call", &params);
+    let answer = server.request_answer(9, "tools/call", &params);
     assert!(
         answer["result"]["content"][0]["text"].as_str().unwrap().contains("Prices are cents."),
         "{answer}"
     );
     let prompt = json!({"name": "far__fix", "arguments": {"issue": "X-1"}});
-    let prompt = server.ask(4, "prompts/get", &prompt);
+    let prompt = server.request_answer(4, "prompts/get", &prompt);
     assert!(
         prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap().contains("Fix X-1.")
     );
@@ -342,9 +348,9 @@ fn a_gateway_leaves_a_clients_own_servers_to_it() {
         .with_file(".cursor/mcp.json", entry("own"))
         .with_dir(".git");
     let args = ["mcp", "--gateway", "--exec", "--client", "cursor"];
-    let names = tools(&mut McpProcess::speak(&project, &args), "shared__t");
+    let names = tools(&mut McpProcess::start(&project, &args), "shared__t");
     assert!(!names.contains(&"own__t".to_owned()), "{names:?}");
-    let mut everything = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut everything = McpProcess::start(&project, &["mcp", "--gateway", "--exec"]);
     tools(&mut everything, "shared__t");
     tools(&mut everything, "own__t");
 }
@@ -373,7 +379,7 @@ fn the_users_own_servers_start() {
     let json = output.json();
     let problems =
         JsonSchema::read(&workspace().join("docs/schemas"), "mcp-servers.json", Unnamed::Forbidden)
-            .problems(&json);
+            .find_problems(&json);
     assert!(problems.is_empty(), "{problems:#?}");
     assert_eq!(output.code, Some(1), "{output}");
     let checked = json["checked"].as_array().unwrap();
@@ -383,7 +389,7 @@ fn the_users_own_servers_start() {
     );
     assert_eq!(checked[1]["problem"], "the server has ended", "{checked:?}");
     assert!(project.path().join("started").exists());
-    let mut off = project.command("", &["mcp", "servers", "--check", "--exec"]);
+    let mut off = project.prepare_command("", &["mcp", "servers", "--check", "--exec"]);
     let off = off.env("BRIEF_EXEC", "never").output().unwrap();
     assert!(String::from_utf8_lossy(&off.stderr).contains("BRIEF_EXEC"), "{off:?}");
 }
@@ -425,7 +431,7 @@ fn an_agent_uses_the_configured_servers() {
     let output = run(&["--grant", "mcp", "--exec", "--audit", "audit.jsonl"]);
     assert_eq!((output.stdout.as_str(), output.code), ("Done.\n", Some(0)), "{output}");
     assert!(output.stderr.contains("the server `gone` cannot be started"), "{output}");
-    let asked = model.asked();
+    let asked = model.request_bodies();
     assert_eq!(asked[0]["tools"][0]["function"]["name"], "helper__t");
     assert_eq!(asked[0]["tools"].as_array().unwrap().len(), 1);
     let last = asked[1]["messages"].as_array().unwrap().last().unwrap().clone();
@@ -439,7 +445,7 @@ fn an_agent_uses_the_configured_servers() {
     let output = run(&["--exec"]);
     assert_eq!((output.stdout.as_str(), output.code), ("Nothing.\n", Some(0)), "{output}");
     assert!(output.stderr.contains("does not have the ability `mcp`"), "{output}");
-    assert!(model.asked()[2].get("tools").is_none());
+    assert!(model.request_bodies()[2].get("tools").is_none());
 }
 
 /// A process of the test that ends with it.
@@ -478,14 +484,14 @@ fn servers_of_the_official_sdk_are_used() {
         })),
     );
     // They need a moment to listen; the gateway tries again.
-    let mut server = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut server = McpProcess::start(&project, &["mcp", "--gateway", "--exec"]);
     for label in ["program", "http", "sse", "either"] {
         tools(&mut server, &format!("{label}__add"));
         let call = json!({"name": format!("{label}__add"), "arguments": {"a": 2, "b": 3}});
-        let answer = server.ask(9, "tools/call", &call);
+        let answer = server.request_answer(9, "tools/call", &call);
         assert_eq!(answer["result"]["content"][0]["text"], "5", "{label}: {answer}");
         let prompt = json!({"name": format!("{label}__greet"), "arguments": {"name": "Ada"}});
-        let prompt = server.ask(4, "prompts/get", &prompt);
+        let prompt = server.request_answer(4, "prompts/get", &prompt);
         let text = &prompt["result"]["messages"][0]["content"]["text"];
         assert_eq!(text, "Hello Ada", "{label}: {prompt}");
     }
@@ -540,14 +546,15 @@ fn tools_that_have_changed_are_held_back() {
     let (tools_now, held_now, said) = checked();
     assert_eq!((tools_now, held_now), (json!([]), json!(["t"])));
     assert!(said.contains("the tool `t` of the server `s` is held back"), "{said}");
-    let mut gateway = McpProcess::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let mut gateway = McpProcess::start(&project, &["mcp", "--gateway", "--exec"]);
     let refused = brief_testkit::wait_for("the tool is held back", || {
-        let answer = gateway.ask(9, "tools/call", &json!({"name": "s__t", "arguments": {}}));
+        let answer =
+            gateway.request_answer(9, "tools/call", &json!({"name": "s__t", "arguments": {}}));
         let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         Some(text).filter(|text| text.contains("held back"))
     });
     assert!(refused.contains("the tool `t` of the server `s` is held back"), "{refused}");
-    let listed = gateway.ask(10, "tools/list", &json!({})).to_string();
+    let listed = gateway.request_answer(10, "tools/list", &json!({})).to_string();
     assert!(!listed.contains("s__t") && !listed.contains("all keys"), "{listed}");
     drop(gateway);
     let run =
@@ -555,7 +562,7 @@ fn tools_that_have_changed_are_held_back() {
     let output = project.spawn(&[&run[..], &["--grant", "mcp"]].concat());
     assert_eq!((output.stdout.as_str(), output.code), ("Alone.\n", Some(0)), "{output}");
     assert!(output.stderr.contains("the tool `t` of the server `s` is held back"), "{output}");
-    assert!(model.asked()[0].get("tools").is_none(), "{:?}", model.asked());
+    assert!(model.request_bodies()[0].get("tools").is_none(), "{:?}", model.request_bodies());
 
     let again = project.run_at_terminal(&accept, "y\n");
     assert!(again.to_string().contains("Send all keys"), "{again}");

@@ -47,8 +47,8 @@ fn traced(project: &Sandbox, args: &[&str], input: &str) -> Trace {
 
 /// Runs the program under strace, which writes down the calls that `wanted` says.
 fn traced_calls(project: &Sandbox, args: &[&str], input: &str, wanted: &str) -> Trace {
-    let log = project.outside().join("trace");
-    let run = project.command("", args);
+    let log = project.outside_directory().join("trace");
+    let run = project.prepare_command("", args);
     let mut strace = Command::new("strace");
     strace
         .args(["-f", "-v", "-y", "-s", "100000", "-e", wanted, "-e", "signal=none", "-o"])
@@ -274,7 +274,7 @@ fn s10_no_child_gets_a_sensitive_variable() {
     for name in &names {
         project = project.with_env(name, &format!("canary-{name}-canary"));
     }
-    let source = format!("file://{}", project.outside().join("missing.git").display());
+    let source = format!("file://{}", project.outside_directory().join("missing.git").display());
     let calls: [(&[&str], usize); 3] = [
         (&["task", "t"], 3),
         (
@@ -398,7 +398,7 @@ fn cra_004_what_is_put_in_place_is_on_disk_first() {
         format!("---\nschema: 1\nname: s\ndescription: Use when testing\n---\n\n{text}\n")
     };
     let project = project();
-    let source = project.outside().join("source");
+    let source = project.outside_directory().join("source");
     fs::create_dir_all(source.join("skills/s")).unwrap();
     fs::write(source.join("skills/s/SKILL.md"), skill("old")).unwrap();
     let (place, output) = (source.to_str().unwrap(), ".claude/skills/s/SKILL.md");

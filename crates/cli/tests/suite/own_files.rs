@@ -18,7 +18,7 @@ fn assert_silent(project: &Sandbox, directory: &str, what: &str) {
 /// Makes a repository with the program on its PATH, as the clients look for it.
 fn repository() -> Sandbox {
     let project = project().with_file(".git/HEAD", "");
-    let bin = project.outside().join("bin");
+    let bin = project.outside_directory().join("bin");
     fs::create_dir_all(&bin).unwrap();
     write_program(&bin.join("brief"), "#!/bin/sh\n");
     project.with_env("PATH", &format!("{}:/usr/bin:/bin", bin.display()))
@@ -97,7 +97,7 @@ fn n02_what_is_written_passes_the_checks() {
             let init = repository();
             init.write("brief.toml", format!("[install]\nclients = [\"{id}\"]\n"));
             assert_passes(&init, "", &["init"]);
-            let items = all.outside();
+            let items = all.outside_directory();
             make_items(&all, items.to_str().unwrap());
             assert_passes(&all, "", &["add", items.to_str().unwrap(), "--client", id]);
         }

@@ -198,7 +198,7 @@ impl<'p> Page<'p> {
 
     /// Returns a shell that runs a command in the project.
     fn prepare_shell(&self, exported: &str, command: &str) -> Command {
-        let programs = self.project.outside().join("programs");
+        let programs = self.project.outside_directory().join("programs");
         let script = format!("{exported}exec 2>&1\n{command}\n");
         let mut shell = Command::new("sh");
         shell
@@ -242,8 +242,8 @@ fn fits(shown: &[&str], printed: &[&str]) -> bool {
 
 /// Puts the programs of a page in front of the system's.
 fn with_programs(project: Sandbox, url: &str) -> Sandbox {
-    let programs = project.outside().join("programs");
-    let program = project.command("", &[]).get_program().to_string_lossy().into_owned();
+    let programs = project.outside_directory().join("programs");
+    let program = project.prepare_command("", &[]).get_program().to_string_lossy().into_owned();
     // Whatever address a page exports, the model that answers is the test's own.
     let model = format!("export OPENAI_BASE_URL='{url}' OPENAI_API_KEY=key\n");
     let brief = format!("#!/bin/sh\n{model}exec '{program}' \"$@\"\n");
@@ -307,7 +307,7 @@ fn with_registry(project: Sandbox) -> Sandbox {
 
 /// A newer version of that registry.
 fn publish(project: &Sandbox, version: &str) {
-    let remote = Remote { path: project.outside().join("github/acme/guidance.git") };
+    let remote = Remote { path: project.outside_directory().join("github/acme/guidance.git") };
     let newer = "---\nschema: 1\nname: money\ndescription: Money is an integer number of cents\n\
         license: MIT\nmetadata:\n  version: \"1.1.0\"\n---\n\nMoney is cents, and never a float.\n";
     remote.commit(&[("rules/money/RULE.md", newer)]);
@@ -414,7 +414,11 @@ fn the_guide_to_agents_runs_as_written() {
     };
     let (path, silence) = ("docs/guide/agents.md", Silence::IsShort);
     Page::open(path, silence, &scene, &nothing).run();
-    assert!(server.asked().len() >= 6, "the page asks a model {} times", server.asked().len());
+    assert!(
+        server.request_bodies().len() >= 6,
+        "the page asks a model {} times",
+        server.request_bodies().len()
+    );
 }
 
 /// U60: the page about agent files has a complete example, which is checked, shown and called.
@@ -523,7 +527,7 @@ fn the_guide_to_many_repositories_runs() {
             fs::create_dir_all(to.parent().unwrap()).unwrap();
             fs::rename(path, to).unwrap();
         }
-        let mirror = project.outside().join("github/acme/billing.git");
+        let mirror = project.outside_directory().join("github/acme/billing.git");
         let clone =
             ["clone", "--quiet", "--bare", "repositories/billing", mirror.to_str().unwrap()];
         git(&project.path(), &clone);

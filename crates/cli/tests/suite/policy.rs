@@ -22,7 +22,7 @@ fn with_policy(project: Sandbox, text: &str) -> Sandbox {
 
 /// A registry beside the project, and its path.
 fn registry(project: &Sandbox) -> String {
-    let directory = project.outside().join("registry");
+    let directory = project.outside_directory().join("registry");
     fs::create_dir_all(directory.join("rules/house")).unwrap();
     fs::write(directory.join("rules/house/RULE.md"), RULE).unwrap();
     directory.to_str().unwrap().to_owned()
@@ -107,7 +107,7 @@ fn y08_a_policy_counts_where_git_is_led() {
     let project = consumer();
     let remote = Remote::new(&project, "github/acme/guidance");
     remote.commit(&[("rules/money/RULE.md", &item("money", "Cents."))]);
-    let there = project.outside().join("github").to_str().unwrap().to_owned();
+    let there = project.outside_directory().join("github").to_str().unwrap().to_owned();
     let refused = |project: &Sandbox, source: &str, rule: &str, place: &str| {
         let output = project.run(&["add", source]);
         assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
@@ -125,7 +125,7 @@ fn y08_a_policy_counts_where_git_is_led() {
     refused(&project, "acme/guidance", "denies `github.com/acme`", &there);
 
     // A name of ssh is its host: it is denied with it, and allowed by it.
-    let bin = project.outside().join("bin");
+    let bin = project.outside_directory().join("bin");
     let ssh = "#!/bin/sh\n[ \"$1 $2 $3\" = '-G -- work' ] && echo 'hostname github.com'\n";
     fs::create_dir_all(&bin).unwrap();
     brief_testkit::write_program(&bin.join("ssh"), ssh);
@@ -199,7 +199,7 @@ fn the_hook_is_not_installed_where_hooks_are_forbidden() {
 fn items_that_can_do_what_is_forbidden_are_not_installed() {
     let project = project();
     let source = registry(&project);
-    let skill = project.outside().join("registry/skills/net");
+    let skill = project.outside_directory().join("registry/skills/net");
     fs::create_dir_all(&skill).unwrap();
     fs::write(
         skill.join("SKILL.md"),
@@ -229,13 +229,13 @@ mod machine {
 
     /// Runs the program on a machine with this policy.
     fn run_on_machine(project: &Sandbox, policy: &str, args: &[&str]) -> Output {
-        let file = project.outside().join("machine-policy");
+        let file = project.outside_directory().join("machine-policy");
         fs::write(&file, policy).unwrap();
         run_with(project, &file, args)
     }
 
     fn run_with(project: &Sandbox, file: &std::path::Path, args: &[&str]) -> Output {
-        let ready = project.command("", args);
+        let ready = project.prepare_command("", args);
         let mut command = Command::new("unshare");
         command.args(["--map-root-user", "--mount", "sh", "-c", SCRIPT, "sh"]);
         command.arg(file).arg(ready.get_program()).args(args);
@@ -301,7 +301,7 @@ mod machine {
             assert_eq!(output.status.code(), Some(2), "{}", said(&output));
             assert!(said(&output).contains(problem), "{}", said(&output));
         }
-        let directory = project.outside().join("a-directory");
+        let directory = project.outside_directory().join("a-directory");
         fs::create_dir(&directory).unwrap();
         let output = run_with(&project, &directory, &["add", &source]);
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));

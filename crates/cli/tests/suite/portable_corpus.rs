@@ -88,7 +88,7 @@ fn every_case_has_the_expected_findings() {
 fn taken_apart(path: &Path) -> (Value, String) {
     let text = fs::read_to_string(path).unwrap();
     let source = Arc::new(Source::new(path, text));
-    let front = FrontMatter::read(&source);
+    let front = FrontMatter::from_source(&source);
     let fields = front.header.as_ref().and_then(|header| header.yaml.root());
     let fields = serde_json::to_value(fields).unwrap();
     let body = source.text()[front.body_start..].trim_start_matches('\n');
@@ -144,7 +144,7 @@ fn every_case_has_the_expected_outputs() {
             assert!(!sandbox.path().join("brief.toml").exists(), "{case}");
             sandbox.write("brief.toml", "[build]\nprofile = \"format\"\n");
             let args = ["registry", "build", "--client", client, "--out", "../outside"];
-            let out = sandbox.outside();
+            let out = sandbox.outside_directory();
             let output = sandbox.run(&args);
             assert_eq!(output.code, Some(0), "{case} {client}\n{output}");
             let wanted = tree(&expected.join(client));
@@ -184,7 +184,7 @@ fn outputs_are_formatted() {
     let mut checked = 0;
     for case in cases() {
         let sandbox = lay_out(&case);
-        let out = sandbox.outside();
+        let out = sandbox.outside_directory();
         let output = sandbox.run(&["registry", "build", "--out", "../outside", "--json"]);
         if output.stdout.is_empty() {
             assert!(output.stderr.contains("there are no items"), "{case}\n{output}");
@@ -200,9 +200,9 @@ fn outputs_are_formatted() {
             }
             let text = fs::read_to_string(&files[below]).unwrap();
             let source = Arc::new(Source::new(below, text.clone()));
-            let body = &text[FrontMatter::read(&source).body_start..];
+            let body = &text[FrontMatter::from_source(&source).body_start..];
             let body = body.strip_prefix('\n').unwrap_or(body);
-            assert_eq!(brief_syntax::markdown::format(body).text, body, "{case} {below}");
+            assert_eq!(brief_syntax::markdown::format_markdown(body).text, body, "{case} {below}");
             checked += 1;
         }
     }

@@ -12,7 +12,7 @@ const PROGRAMS: [&str; 6] = ["git", "sh", "cat", "sed", "ssh", "git-remote-https
 
 /// Plants programs in the project that leave a mark, in each place that is on a user's `PATH`.
 fn plant(project: &Sandbox) {
-    let mark = project.outside().join("mark");
+    let mark = project.outside_directory().join("mark");
     for place in ["", "bin", "node_modules/.bin"] {
         for name in PROGRAMS {
             let path = project.path().join(place).join(name);
@@ -61,10 +61,10 @@ fn x03_the_projects_git_is_not_started() {
             &["lint"],
             &["doctor"],
         ] {
-            let mut command = project.command("", args);
+            let mut command = project.prepare_command("", args);
             let output = command.env("PATH", &path).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(!project.outside().join("mark").exists(), "{path} {args:?}: {said}");
+            assert!(!project.outside_directory().join("mark").exists(), "{path} {args:?}: {said}");
             assert!(!said.contains("not found in a directory"), "{path} {args:?}: {said}");
         }
     }
@@ -91,11 +91,14 @@ fn x03_the_git_of_the_project_of_c_is_not_started() {
                 &["remove", "money"],
             ] {
                 let args = [&["-C", directory], args].concat();
-                let mut command = project.command("", &args);
-                command.current_dir(project.outside()).env("PATH", &path);
+                let mut command = project.prepare_command("", &args);
+                command.current_dir(project.outside_directory()).env("PATH", &path);
                 let said = command.output().unwrap().stderr;
                 let said = String::from_utf8_lossy(&said).into_owned();
-                assert!(!project.outside().join("mark").exists(), "{path} {args:?}: {said}");
+                assert!(
+                    !project.outside_directory().join("mark").exists(),
+                    "{path} {args:?}: {said}"
+                );
                 assert!(!said.contains("not found in a directory"), "{path} {args:?}: {said}");
             }
         }
@@ -118,13 +121,13 @@ fn x03_no_git_outside_the_project_is_said() {
                 "`git` was not found in a directory of `PATH` outside the project, and is needed for",
             ),
         ] {
-            let output = project.command("", args).env("PATH", path).output().unwrap();
+            let output = project.prepare_command("", args).env("PATH", path).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(said.contains(words), "{path} {args:?}: {said}");
             assert_eq!(output.status.code(), Some(1), "{path} {args:?}: {said}");
         }
     }
-    assert!(!project.outside().join("mark").exists());
+    assert!(!project.outside_directory().join("mark").exists());
 }
 
 /// X03: the pager, and the shell that starts it, are looked up outside the project, too.
@@ -140,7 +143,7 @@ fn x03_the_pager_is_found_outside_the_project() {
                 .with_env("PATH", path);
             plant(&project);
             let seen = project.run_on_screen(&["context", "a.py"]);
-            assert!(!project.outside().join("mark").exists(), "{path} {pager}");
+            assert!(!project.outside_directory().join("mark").exists(), "{path} {pager}");
             assert!(seen.contains(word), "{path} {pager}: {seen}");
         }
     }

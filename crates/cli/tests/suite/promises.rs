@@ -111,7 +111,7 @@ fn the_documented_json_has_the_real_keys() {
 #[test]
 fn every_clients_file_is_documented() {
     let page = document("docs/reference/context-directories.md");
-    for (client, servers) in brief_clients::mcp::clients() {
+    for (client, servers) in brief_clients::mcp::server_clients() {
         let home = || servers.home_file.as_ref().map(|file| format!("~/{file}"));
         let file = servers.file.as_ref().map(ToString::to_string).or_else(home).unwrap();
         let row = format!("| `{client}` | `{file}` |");

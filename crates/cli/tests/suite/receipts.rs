@@ -212,7 +212,7 @@ fn many_hooks_write_whole_lines() {
         .map(|number| {
             let mut call = tool(&project, "PreToolUse", "Read", "a.py");
             call["session_id"] = json!(format!("session-{number}"));
-            let mut child = project.command("", &["hook", "claude"]).spawn().unwrap();
+            let mut child = project.prepare_command("", &["hook", "claude"]).spawn().unwrap();
             child.stdin.take().unwrap().write_all(call.to_string().as_bytes()).unwrap();
             child
         })

@@ -28,7 +28,7 @@ fn left_out(listing: &Value) -> Vec<(&str, &str)> {
 #[test]
 fn committed_outputs_are_no_sources() {
     let project = consumer();
-    let registry = project.outside().join("registry");
+    let registry = project.outside_directory().join("registry");
     write_all(
         &registry,
         &[
@@ -53,7 +53,7 @@ fn committed_outputs_are_no_sources() {
             "../copy",
         ],
     );
-    let copy = project.outside().join("copy");
+    let copy = project.outside_directory().join("copy");
     for name in [".claude", ".agents"] {
         std::fs::rename(copy.join(name), registry.join(name)).unwrap();
     }
@@ -86,7 +86,7 @@ fn prompts_of_plugins_are_no_commands() {
     let project = consumer();
     let skill = |name: &str| format!("---\nname: {name}\ndescription: Does {name}\n---\nDo.\n");
     write_all(
-        &project.outside().join("plugins"),
+        &project.outside_directory().join("plugins"),
         &[
             (
                 "plugins/fuzz/.claude-plugin/plugin.json",
@@ -138,7 +138,7 @@ fn an_empty_bundle_is_an_error() {
     let project = consumer();
     let text =
         "---\nschema: 1\nname: base\ndescription: The base\nitems:\n  rules: []\n---\n\nWords.\n";
-    let registry = project.outside().join("registry");
+    let registry = project.outside_directory().join("registry");
     write_all(
         &registry,
         &[("rules/money/RULE.md", &item("money", "Cents.")), ("base.bundle.md", text)],
@@ -165,7 +165,7 @@ fn an_empty_bundle_is_an_error() {
 fn an_addition_without_a_file_is_refused() {
     let project = consumer();
     let rule = item("money", "Cents.").replace("schema: 1\n", "schema: 1\naudience: [cursor]\n");
-    write_all(&project.outside().join("registry"), &[("rules/money/RULE.md", &rule)]);
+    write_all(&project.outside_directory().join("registry"), &[("rules/money/RULE.md", &rule)]);
     let output = project.run(&["add", "../outside/registry", "money", "--client", "claude"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(!project.path().join("brief.toml").exists());
@@ -188,7 +188,7 @@ fn an_item_for_other_clients_is_named() {
         files.push((format!("rules/{name}/RULE.md"), other));
     }
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
-    write_all(&project.outside().join("registry"), &files);
+    write_all(&project.outside_directory().join("registry"), &files);
     let output = run(&project, &["add", "../outside/registry", "--client", "claude"]);
     let said = "no file for claude, because `audience` names other clients: rule/a, rule/b, rule/c and 1 more";
     assert!(output.stderr.contains(said), "{output}");

@@ -73,7 +73,7 @@ fn lay_out(section: &str) -> Sandbox {
 fn findings(project: &Sandbox, commands: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for command in commands.split(" && ") {
-        let mut system = project.system("");
+        let mut system = project.create_system("");
         let mut words = command.split(' ').peekable();
         while let Some((name, value)) = words.peek().and_then(|word| word.split_once('=')) {
             let value = value.replace('~', &project.home().to_string_lossy());
@@ -129,10 +129,10 @@ fn also_found(section: &str) -> impl Iterator<Item = &str> {
 fn check_example(page: &RulePage) -> Result<(), String> {
     let Some(bad) = section(page, "Bad") else {
         let reason =
-            page.field("no-example").ok_or("there is no example and no reason for that")?;
+            page.find_field("no-example").ok_or("there is no example and no reason for that")?;
         return if reason.ends_with('.') { Ok(()) } else { Err("no reason".to_owned()) };
     };
-    let run = page.field("run").unwrap_or("brief lint");
+    let run = page.find_field("run").unwrap_or("brief lint");
     let project = lay_out(bad);
     let found = findings(&project, run);
     let codes: BTreeSet<&str> = found.keys().map(String::as_str).collect();
@@ -146,12 +146,12 @@ fn check_example(page: &RulePage) -> Result<(), String> {
     if run == "brief lint" {
         findings(&project, "brief lint --fix");
         let is_mended = !findings(&project, run).contains_key(page.code);
-        if is_mended != (page.field("fix") == Some("safe")) {
+        if is_mended != (page.find_field("fix") == Some("safe")) {
             return Err(format!("mended by `--fix`: {is_mended}"));
         }
     }
     let good = section(page, "Good").ok_or("there is no right version")?;
-    let found = findings(&lay_out(good), page.field("run-good").unwrap_or(run));
+    let found = findings(&lay_out(good), page.find_field("run-good").unwrap_or(run));
     if found.contains_key(page.code) || found.values().any(|severity| severity == "error") {
         return Err(format!("the right version gives {found:?}"));
     }
@@ -159,7 +159,7 @@ fn check_example(page: &RulePage) -> Result<(), String> {
 }
 
 fn check_examples(is_meant: impl Fn(&str) -> bool) {
-    let pages = RulePage::all().filter(|page| is_meant(page.code));
+    let pages = RulePage::all_pages().filter(|page| is_meant(page.code));
     let mut count = 0;
     let problems: Vec<String> = pages
         .inspect(|_| count += 1)
@@ -211,12 +211,12 @@ fn examples_of_other_areas_are_right() {
 /// A page has all fields, as sentences.
 #[test]
 fn every_page_has_its_parts() {
-    for page in RulePage::all() {
+    for page in RulePage::all_pages() {
         for name in ["summary", "source", "help"] {
-            let text = page.field(name).unwrap_or_else(|| panic!("{}: no {name}", page.code));
+            let text = page.find_field(name).unwrap_or_else(|| panic!("{}: no {name}", page.code));
             assert!(text.ends_with('.'), "{}: {name}", page.code);
         }
-        let fix = page.field("fix").unwrap_or_default();
+        let fix = page.find_field("fix").unwrap_or_default();
         assert!(matches!(fix, "none" | "safe" | "suggested"), "{}: fix {fix}", page.code);
         assert!(page.body.starts_with("## Why it matters\n\n"), "{}", page.code);
         let severities: BTreeSet<&str> = page.severities().collect();
@@ -235,7 +235,7 @@ fn every_rule_is_reported_somewhere() {
         let paths = code.split("rules::").skip(1).map(|rest| rest.split(is_end).next().unwrap());
         names.extend(paths.map(str::to_owned));
     }
-    for code in rules::codes() {
+    for code in rules::rule_codes() {
         let (area, name) = code.rsplit_once('/').map_or(("", code), |(area, name)| (area, name));
         let area = area.replace('-', "_");
         let name = name.to_uppercase().replace('-', "_");

@@ -10,7 +10,7 @@ use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::source::Source;
 use brief_syntax::walk::Ignored;
 use brief_syntax::yaml::Yaml;
-use brief_syntax::{Severity, text::visible};
+use brief_syntax::{Severity, text::visible_text};
 use brief_system::MemorySystem;
 use brief_testkit::schema::{JsonSchema, Unnamed};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn value_of(kind: &str, text: &str) -> Option<Value> {
     if kind == "agents-yaml" {
         return serde_json::to_value(Yaml::parse(text).root()?).ok();
     }
-    let front = FrontMatter::read(&Arc::new(Source::new("x.md", text)));
+    let front = FrontMatter::from_source(&Arc::new(Source::new("x.md", text)));
     let value = serde_json::to_value(front.header?.yaml.root()?).ok()?;
     Some(if kind == "agent-file" { spelled(value) } else { value })
 }
@@ -118,8 +118,8 @@ fn accept_good(files: &BTreeMap<String, String>, schemas: &BTreeMap<&str, JsonSc
         dialects: Dialects::All,
         strangers: brief_engine::Strangers::LeftOut,
     };
-    let catalog = Catalog::whole(&system, &root, scope);
-    let mut found = catalog.check();
+    let catalog = Catalog::read_project(&system, &root, scope);
+    let mut found = catalog.check_project();
     found.extend(catalog.diagnostics());
     let mut accepted = 0;
     for (path, text) in files {
@@ -132,8 +132,8 @@ fn accept_good(files: &BTreeMap<String, String>, schemas: &BTreeMap<&str, JsonSc
         }
         let Some(kind) = kind_of(path) else { continue };
         let Some(value) = value_of(kind, text).filter(|value| !value.is_null()) else { continue };
-        let problems = schemas[kind].problems(&value);
-        assert!(problems.is_empty(), "{path}: {problems:#?}\n{}", visible(text));
+        let problems = schemas[kind].find_problems(&value);
+        assert!(problems.is_empty(), "{path}: {problems:#?}\n{}", visible_text(text));
         accepted += 1;
     }
     accepted
@@ -202,7 +202,7 @@ fn the_documented_manifests_fit() {
             }
             let value: toml_edit::DocumentMut = text.parse().unwrap();
             let value: Value = toml_edit::de::from_document(value).unwrap();
-            let problems = schema.problems(&value);
+            let problems = schema.find_problems(&value);
             assert!(problems.is_empty(), "{problems:#?}\n{text}");
             count += 1;
         }
@@ -262,7 +262,7 @@ fn mistakes_are_refused() {
         ("task", json!({"selectors": ["go"]})),
         ("task", json!({"expand": "no"})),
     ] {
-        assert!(!schema(kind).problems(&bad).is_empty(), "{kind}: {bad}");
+        assert!(!schema(kind).find_problems(&bad).is_empty(), "{kind}: {bad}");
     }
 }
 
@@ -275,7 +275,7 @@ fn our_own_clients_fit() {
         let path = entry.unwrap().path();
         let value: toml_edit::DocumentMut = fs::read_to_string(&path).unwrap().parse().unwrap();
         let value: Value = toml_edit::de::from_document(value).unwrap();
-        let problems = schema.problems(&value);
+        let problems = schema.find_problems(&value);
         assert!(problems.is_empty(), "{}: {problems:#?}", path.display());
         count += 1;
     }

@@ -225,7 +225,7 @@ fn y06_no_command_acts_on_a_terminal() {
         ] {
             // The line that shows progress is erased by us.
             let shown = shown.replace("\r\n", "\n").replace("\r\u{1b}[2K", "");
-            let found = brief_syntax::hidden::characters(&without_colors(&shown)).next();
+            let found = brief_syntax::hidden::hidden_characters(&without_colors(&shown)).next();
             assert!(found.is_none(), "{call}: {found:?} in {shown:?}");
             assert!(!shown.contains("n\u{1b}[31mx"), "{call}: {shown:?}");
         }

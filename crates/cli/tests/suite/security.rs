@@ -75,7 +75,7 @@ fn y06_no_format_acts_on_a_terminal() {
         assert!(!shown.is_empty(), "{args:?}");
         // Colors are ours.
         let plain = without_colors(&shown);
-        let found = brief_syntax::hidden::characters(&plain).next();
+        let found = brief_syntax::hidden::hidden_characters(&plain).next();
         assert!(found.is_none(), "{args:?}: {found:?} in {shown:?}");
         if args.contains(&"--json") {
             let root = project.path().canonicalize().unwrap();
@@ -102,7 +102,7 @@ pub(crate) fn without_colors(text: &str) -> String {
 
 /// Runs the program where there is no network at all; `None` where the system does not allow that.
 fn without_network(project: &Sandbox, args: &[&str]) -> Option<std::process::Output> {
-    let ready = project.command("", args);
+    let ready = project.prepare_command("", args);
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--net", "--"]).arg(ready.get_program()).args(args);
     command.current_dir(project.path()).env_clear().stdin(Stdio::null());
@@ -117,7 +117,7 @@ fn without_network(project: &Sandbox, args: &[&str]) -> Option<std::process::Out
 fn reading_and_frozen_installing_need_no_network() {
     let skill = "---\nschema: 1\nname: ok\ndescription: Use when testing\n---\n\nx\n";
     let project = project().with_file("AGENTS.yaml", "context:\n  - content: HERE\n");
-    let source = project.outside().join("source");
+    let source = project.outside_directory().join("source");
     std::fs::create_dir_all(source.join("skills/ok")).unwrap();
     std::fs::write(source.join("skills/ok/SKILL.md"), skill).unwrap();
     for args in [
@@ -132,7 +132,7 @@ fn reading_and_frozen_installing_need_no_network() {
     let added = project.run(&["add", &address, "--client", "claude"]);
     assert_eq!(added.code, Some(0), "{added}");
     // The repository is gone, and what was written for the client, too: only the cache has it.
-    std::fs::rename(source.join(".git"), project.outside().join("gone")).unwrap();
+    std::fs::rename(source.join(".git"), project.outside_directory().join("gone")).unwrap();
     std::fs::remove_dir_all(project.path().join(".claude")).unwrap();
     for args in [
         &["sync", "--frozen"][..],

@@ -297,7 +297,7 @@ fn bytes_that_are_no_text_survive() {
         .with_file(".agents/commands/c.md", b"\xe9")
         .with_file("f.bin", [0, 159, 146, 150, 255]);
     let run = |args: &[&str]| {
-        let child = project.command("", args).stdin(Stdio::null()).output().unwrap();
+        let child = project.prepare_command("", args).stdin(Stdio::null()).output().unwrap();
         assert_eq!(child.status.code(), Some(0), "{}", String::from_utf8_lossy(&child.stderr));
         child.stdout
     };
@@ -327,7 +327,7 @@ fn line_breaks_of_another_system_stay() {
 #[test]
 fn a_reader_may_go_away() {
     let project = with_task(&"x".repeat(1_000_000));
-    let mut child = project.command("", &["task", "t"]).spawn().unwrap();
+    let mut child = project.prepare_command("", &["task", "t"]).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));

@@ -270,7 +270,7 @@ fn a_script_that_cannot_be_started_is_a_warning() {
     assert!(!ran(&project));
 
     let project = with_task("Task.\n").with_file(".agents/rules/r.md", "Rule.\n");
-    let outside = project.outside().join("script");
+    let outside = project.outside_directory().join("script");
     write_program(&outside, text);
     let project = project.with_link(".agents/rules/r-bootstrap", &outside);
     // There is nothing to `chmod`.
@@ -439,7 +439,7 @@ fn an_interruption_ends_what_runs() {
     let by_script = || with_bootstrap("Rule. !`touch marker`\n", &format!("#!/bin/sh\n{HANG}\n"));
     for project in [by_command(), by_script()] {
         let alive = Alive::watch(&project);
-        let child = project.command("", &["task", "t"]).spawn().unwrap();
+        let child = project.prepare_command("", &["task", "t"]).spawn().unwrap();
         alive.expect("started");
         send_signal("INT", child.id());
         let output = child.wait_with_output().unwrap();

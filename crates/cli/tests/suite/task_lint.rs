@@ -222,7 +222,7 @@ fn scripts_that_cannot_be_started() {
         .with_file(".agents/rules/d-bootstrap", "#!/bin/sh\n")
         .with_file(".agents/rules/e.md", "E\n")
         .with_file(".agents/rules/e-bootstrap", "#!/bin/sh\n");
-    let outside = project.outside().join("script");
+    let outside = project.outside_directory().join("script");
     for script in [&outside, &project.path().join(".agents/rules/e-bootstrap")] {
         fs::write(script, "#!/bin/sh\n").unwrap();
         fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
@@ -307,7 +307,7 @@ fn prose_between_dashes_is_text() {
 #[test]
 fn links_that_lead_out_are_found() {
     let project = with_task("T\n");
-    let outside = project.outside();
+    let outside = project.outside_directory();
     fs::write(outside.join("x.md"), "X\n").unwrap();
     let project = project.with_link(".agents/rules", &outside);
     assert_eq!(

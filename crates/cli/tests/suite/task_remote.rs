@@ -19,7 +19,7 @@ struct Repository {
 
 impl Repository {
     fn new(project: &Sandbox) -> Repository {
-        let repository = Repository { path: project.outside().join("repo") };
+        let repository = Repository { path: project.outside_directory().join("repo") };
         fs::create_dir_all(&repository.path).unwrap();
         repository.git(&["init", "--quiet", "--initial-branch=main"]);
         repository
@@ -195,7 +195,7 @@ fn what_comes_from_elsewhere_does_not_run() {
 #[test]
 fn the_users_text_is_the_users() {
     let project = with_task();
-    fs::write(project.outside().join("x"), "a file of mine").unwrap();
+    fs::write(project.outside_directory().join("x"), "a file of mine").unwrap();
     let repository = Repository::new(&project);
     repository.commit(&[(".agents/tasks/u.md", "Their !`touch marker` ${p}.\n")]);
     let prompt = "Mine: !`echo hello`@../outside/x @../outside/x";
@@ -275,7 +275,7 @@ fn a_trusted_script_runs() {
 #[test]
 fn what_comes_from_elsewhere_reads_the_project_only() {
     let project = with_task().with_file("f.txt", "of the project");
-    fs::write(project.outside().join("x"), "SECRET").unwrap();
+    fs::write(project.outside_directory().join("x"), "SECRET").unwrap();
     let project = project.with_link("link", "../outside/x");
     let repository = Repository::new(&project);
     let home = project.home().join("note");
@@ -322,7 +322,7 @@ fn offline_uses_what_is_there() {
 fn a_manifest_from_elsewhere_names_what_is_from_elsewhere() {
     let project = with_task();
     let repository = Repository::new(&project);
-    let local = project.outside().join("local");
+    let local = project.outside_directory().join("local");
     fs::create_dir_all(local.join(".agents/rules")).unwrap();
     fs::write(local.join(".agents/rules/l.md"), "L !`touch marker`\n").unwrap();
     let list = format!("# ours\nshared\n{}\n", local.display());
@@ -397,7 +397,7 @@ fn a_password_is_never_shown() {
 #[test]
 fn a_fetch_can_be_interrupted() {
     let project = with_task();
-    let programs = project.outside().join("programs");
+    let programs = project.outside_directory().join("programs");
     fs::create_dir_all(&programs).unwrap();
     let pipe = programs.join("alive");
     make_fifo(&pipe);
@@ -414,7 +414,7 @@ fn a_fetch_can_be_interrupted() {
             let _ = sender.send("ended");
         });
         let args = ["task", "t", flag, "https://x.test/org/repo"];
-        let child = project.command("", &args).spawn().unwrap();
+        let child = project.prepare_command("", &args).spawn().unwrap();
         assert_eq!(messages.recv_timeout(PATIENCE), Ok("started"));
         send_signal("INT", child.id());
         let output = child.wait_with_output().unwrap();

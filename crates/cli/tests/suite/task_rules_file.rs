@@ -109,7 +109,7 @@ fn every_agent_has_a_file_for_all_projects() {
 #[test]
 fn rules_are_not_written_out_of_the_project() {
     let project = rules();
-    let outside = project.outside();
+    let outside = project.outside_directory();
     fs::create_dir_all(&outside).unwrap();
     let project = project.with_link(".claude", &outside);
     let output = run(&project, "1");
@@ -249,7 +249,7 @@ fn skills_are_still_offered() {
 #[test]
 fn a_link_stays_a_link() {
     let project = rules();
-    let target = project.outside().join("dotfiles.md");
+    let target = project.outside_directory().join("dotfiles.md");
     fs::write(&target, "# Mine\n").unwrap();
     let link = project.home().join(".claude/CLAUDE.md");
     fs::create_dir_all(project.home().join(".claude")).unwrap();
@@ -307,7 +307,7 @@ fn a_file_that_cannot_be_written_is_an_error() {
     let output = run(&project, "1");
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
 
-    let mut command = project.command("", &["task", "t", "-a", "claude", "-w", "-g"]);
+    let mut command = project.prepare_command("", &["task", "t", "-a", "claude", "-w", "-g"]);
     let output = command.env_remove("HOME").output().unwrap();
     assert_eq!((output.stdout.as_slice(), output.status.code()), (&b""[..], Some(1)));
     assert!(String::from_utf8_lossy(&output.stderr).contains("set `HOME`"));

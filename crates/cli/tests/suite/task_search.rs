@@ -174,7 +174,7 @@ fn a_linked_file_counts_once() {
 fn no_home_directory_is_no_error() {
     let project = roots();
     for home in [None, Some(""), Some("nowhere")] {
-        let mut command = project.command("app", &["task", "t"]);
+        let mut command = project.prepare_command("app", &["task", "t"]);
         match home {
             None => command.env_remove("HOME"),
             Some(home) => command.env("HOME", home),
@@ -340,7 +340,7 @@ fn a_task_for_an_unknown_agent_is_refused() {
 #[test]
 fn a_link_out_of_its_root_is_not_followed() {
     let project = project().with_file(".agents/tasks/t.md", "Task.\n");
-    let outside = project.outside();
+    let outside = project.outside_directory();
     fs::write(outside.join("secret.md"), "SECRET\n").unwrap();
     let project = project
         .with_link(".agents/rules", &outside)

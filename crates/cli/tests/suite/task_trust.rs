@@ -305,7 +305,7 @@ fn the_users_own_texts_run_unless_the_project_asks_too() {
 #[test]
 fn a_directory_that_is_named_is_a_project_of_its_own() {
     let project = trusted_project();
-    let outside = project.outside();
+    let outside = project.outside_directory();
     fs::create_dir_all(outside.join(".agents/tasks")).unwrap();
     fs::write(outside.join(".agents/tasks/x.md"), "!`touch marker`").unwrap();
     let directory = outside.to_str().unwrap();
@@ -379,7 +379,7 @@ fn servers_of_a_project_do_not_start_without_trust() {
     assert!(ran(&project), "{output}");
     // One that lies elsewhere is the operator's own.
     fs::remove_file(project.path().join("marker")).unwrap();
-    let outside = project.outside().join("mcp.json");
+    let outside = project.outside_directory().join("mcp.json");
     fs::write(&outside, servers).unwrap();
     let own: Vec<&str> = call[..9].iter().copied().chain([outside.to_str().unwrap()]).collect();
     let output = project.spawn(&own);

@@ -47,7 +47,7 @@ fn the_short_help_lists_the_common_commands() {
 #[test]
 fn help_all_lists_every_command() {
     let all = project().run(&["help", "--all"]).stdout;
-    let definition = brief_cli::command();
+    let definition = brief_cli::build_command_line();
     for command in definition.get_subcommands().filter(|command| !command.is_hide_set()) {
         let line = format!("\n  {} ", command.get_name());
         assert_eq!(all.matches(&line).count(), 1, "{line}: {all}");
@@ -75,7 +75,7 @@ fn help_lines_are_short() {
         }
     }
     let mut lines = Vec::new();
-    collect(&brief_cli::command(), "brief", &mut lines);
+    collect(&brief_cli::build_command_line(), "brief", &mut lines);
     let mut wrong = Vec::new();
     for (name, line) in &lines {
         let first = line.split(' ').next().unwrap_or_default();
@@ -114,9 +114,9 @@ fn an_old_name_still_works_and_says_its_new_one() {
 #[test]
 fn tools_and_commands_share_their_sentences() {
     let project = project();
-    let mut server = McpProcess::speak(&project, &["mcp", "serve"]);
-    let listed = server.ask(8, "tools/list", &serde_json::json!({}));
-    let definition = brief_cli::command();
+    let mut server = McpProcess::start(&project, &["mcp", "serve"]);
+    let listed = server.request_answer(8, "tools/list", &serde_json::json!({}));
+    let definition = brief_cli::build_command_line();
     for name in ["context", "why", "show"] {
         let command = definition.find_subcommand(name).unwrap();
         let about = command.get_about().unwrap().to_string();

@@ -29,7 +29,7 @@ struct Viewer {
 
 impl Viewer {
     fn start(project: &Sandbox, args: &[&str]) -> Viewer {
-        let mut command = project.command("", args);
+        let mut command = project.prepare_command("", args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -70,13 +70,13 @@ impl Drop for Viewer {
 fn y09_no_program_gets_the_token_as_an_argument() {
     use std::os::unix::fs::PermissionsExt;
     let project = shop();
-    let programs = project.outside().join("programs");
+    let programs = project.outside_directory().join("programs");
     std::fs::create_dir_all(&programs).unwrap();
-    let seen = project.outside().join("seen");
+    let seen = project.outside_directory().join("seen");
     let script =
         format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > {0}.part\nmv {0}.part {0}\n", seen.display());
     brief_testkit::write_program(&programs.join("xdg-open"), script);
-    let mut command = project.command("", &["view"]);
+    let mut command = project.prepare_command("", &["view"]);
     let path = std::env::var("PATH").unwrap();
     command.env("PATH", format!("{}:{path}", programs.display())).env("DISPLAY", ":9");
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

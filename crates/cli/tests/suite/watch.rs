@@ -13,9 +13,9 @@ struct Watching(Child);
 
 impl Watching {
     fn start(project: &Sandbox, args: &[&str]) -> Watching {
-        let said = project.outside().join("said");
+        let said = project.outside_directory().join("said");
         let open = || OpenOptions::new().create(true).append(true).open(&said).unwrap();
-        Watching(project.command("", args).stdout(open()).stderr(open()).spawn().unwrap())
+        Watching(project.prepare_command("", args).stdout(open()).stderr(open()).spawn().unwrap())
     }
 
     /// Sends ^C and returns the exit code.

@@ -10,7 +10,7 @@ use brief_testkit::{Fault, Faulty, Sandbox};
 
 use crate::kill_matrix::{in_process, in_process_with};
 use crate::project;
-use brief_testkit::snapshot::{item, write};
+use brief_testkit::snapshot::{render_item, write_files};
 
 /// A source beside the project with some skills.
 fn with_skills(count: usize) -> Sandbox {
@@ -18,10 +18,10 @@ fn with_skills(count: usize) -> Sandbox {
     for number in 0..count {
         let name = format!("skill-{number}");
         let below = format!("skills/{name}");
-        write(
-            &project.outside().join("source"),
+        write_files(
+            &project.outside_directory().join("source"),
             &[
-                (&format!("{below}/SKILL.md"), &item(&name, "text")),
+                (&format!("{below}/SKILL.md"), &render_item(&name, "text")),
                 (&format!("{below}/notes.txt"), "notes\n"),
             ],
         );
@@ -106,7 +106,7 @@ fn every_command_that_writes_finishes_a_killed_run_first() {
 #[test]
 fn what_a_killed_writer_has_left_is_no_guidance() {
     let project = with_skills(1);
-    let skill = project.outside().join("source/skills/skill-0");
+    let skill = project.outside_directory().join("source/skills/skill-0");
     fs::write(skill.join(STAGED), "half a fi").unwrap();
     project.write(STAGED, "half a fi");
     run(&project, &["add", "../outside/source"]);
@@ -117,12 +117,12 @@ fn what_a_killed_writer_has_left_is_no_guidance() {
         let said = project.run(args);
         assert!(!format!("{said}").contains(STAGED), "{args:?}: {said}");
     }
-    let mut written = crate::build::tree(&project, "");
+    let mut written = crate::build::read_tree(&project, "");
     written.remove(STAGED);
     assert!(written.keys().all(|path| !path.contains(STAGED)), "{:?}", written.keys());
     assert!(written.contains_key(".claude/skills/skill-0/notes.txt"));
     // The next writer in that directory removes it.
-    fs::write(skill.join("SKILL.md"), item("skill-0", "* not\n* laid out")).unwrap();
+    fs::write(skill.join("SKILL.md"), render_item("skill-0", "* not\n* laid out")).unwrap();
     let formatted = project.run(&["-C", "../outside/source", "registry", "fmt"]);
     assert_eq!(formatted.code, Some(0), "{formatted}");
     assert!(!skill.join(STAGED).exists());
@@ -181,7 +181,7 @@ fn asking_writes_nothing() {
 
 /// Everything outside the directory that is only for us.
 fn outputs(project: &Sandbox) -> BTreeMap<String, Vec<u8>> {
-    let mut tree = crate::build::tree(project, "");
+    let mut tree = crate::build::read_tree(project, "");
     tree.retain(|path, _| !path.starts_with(".brief/"));
     tree
 }
@@ -207,7 +207,7 @@ fn mixed_operations(at_once: u64) {
         &["add", "../outside/source", "skill-5"],
     ];
     let start = |command: &&[&str]| {
-        let mut command = project.command("", command);
+        let mut command = project.prepare_command("", command);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
@@ -232,11 +232,11 @@ fn mixed_operations(at_once: u64) {
 fn the_same_input_comes_to_the_same_bytes() {
     let act = |change: &dyn Fn(&Sandbox, &[&str])| {
         let project = with_skills(7);
-        write(
-            &project.outside().join("source"),
+        write_files(
+            &project.outside_directory().join("source"),
             &[
-                ("rules/api/RULE.md", &item("api", "text")),
-                ("rules/zeta/RULE.md", &item("zeta", "t")),
+                ("rules/api/RULE.md", &render_item("api", "text")),
+                ("rules/zeta/RULE.md", &render_item("zeta", "t")),
             ],
         );
         for args in [
@@ -261,7 +261,7 @@ fn the_same_input_comes_to_the_same_bytes() {
     }
     for (mask, locale) in [("000", "C"), ("077", "tr_TR.UTF-8"), ("022", "de_DE.ISO-8859-1")] {
         let found = act(&|project, args| {
-            let program = project.command("", &[]);
+            let program = project.prepare_command("", &[]);
             let mut shell = Command::new("/bin/sh");
             shell.args(["-c", &format!("umask {mask}; exec \"$0\" \"$@\"")]);
             shell.arg(program.get_program()).args(args).current_dir(project.path());

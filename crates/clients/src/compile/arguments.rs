@@ -24,18 +24,18 @@ impl ItemCompiler<'_> {
         let mut output = String::with_capacity(body.len());
         let mut lost: BTreeSet<String> = BTreeSet::new();
         let mut copied = 0;
-        for (span, argument) in arguments::find(body, names.len()) {
+        for (span, argument) in arguments::find_arguments(body, names.len()) {
             let written = &body[span.start..span.end];
             let own = match argument {
                 Argument::All => forms.all.clone(),
                 Argument::Position(position) => {
-                    forms.one(position, names.get(position - 1).copied())
+                    forms.render_argument(position, names.get(position - 1).copied())
                 }
                 Argument::Unknown(_) => None,
                 Argument::Dollar if forms.one.is_none() => Some("$".to_owned()),
                 Argument::Dollar => forms.dollar.clone(),
             };
-            output.push_str(&forms.literal(&body[copied..span.start]));
+            output.push_str(&forms.escape_text(&body[copied..span.start]));
             copied = span.end;
             let text = match (own, argument) {
                 (Some(own), _) => own,
@@ -50,7 +50,7 @@ impl ItemCompiler<'_> {
             };
             output.push_str(&text);
         }
-        output.push_str(&forms.literal(&body[copied..]));
+        output.push_str(&forms.escape_text(&body[copied..]));
         if !lost.is_empty() {
             let lost: Vec<String> = lost.into_iter().collect();
             let instead = match &forms.all {
@@ -65,7 +65,7 @@ impl ItemCompiler<'_> {
             );
             let help = "use `$ARGUMENTS`, or write a body for that client";
             diagnostics.push(
-                self.warning(rules::item::ARGUMENT_DROPPED, Span::default(), message)
+                self.item_warning(rules::item::ARGUMENT_DROPPED, Span::default(), message)
                     .with_help(help),
             );
         }
@@ -74,19 +74,19 @@ impl ItemCompiler<'_> {
 
     /// Returns the arguments that the body names, as parameters; `None` for none. A body of the client's own comes with
     /// parameters in the client's block.
-    pub(super) fn parameters(&self, forms: &ArgumentForms) -> Option<YamlValue> {
+    pub(super) fn build_parameters(&self, forms: &ArgumentForms) -> Option<YamlValue> {
         if has_override(self.item, self.profile.id()) {
             return None;
         }
         let names = self.item.arguments();
         let body = self.item.body_for(self.profile.id(), self.clients);
         let mut keys: BTreeMap<usize, String> = BTreeMap::new();
-        for (_, argument) in arguments::find(&body, names.len()) {
+        for (_, argument) in arguments::find_arguments(&body, names.len()) {
             let (position, written) = match argument {
                 // A number that is not declared becomes all arguments.
                 Argument::All | Argument::Unknown(_) => (0, forms.all.clone()),
                 Argument::Position(position) => {
-                    (position, forms.one(position, names.get(position - 1).copied()))
+                    (position, forms.render_argument(position, names.get(position - 1).copied()))
                 }
                 Argument::Dollar => continue,
             };
@@ -95,7 +95,7 @@ impl ItemCompiler<'_> {
                 written.map(|written| written.trim_matches(|letter| !is_part(letter)).to_owned());
             keys.extend(key.map(|key| (position, key)));
         }
-        let text = |text: &str| YamlValue::text(text);
+        let text = |text: &str| YamlValue::from_text(text);
         let parameter = |(position, key): (usize, String)| {
             let what = match position {
                 0 => "What the user wrote after the command".to_owned(),

@@ -15,7 +15,7 @@ use brief_syntax::yaml::{Mapping, Node, Value as Read};
 use crate::profile::{FieldRule, FieldValue, From, Shape};
 
 use super::ItemCompiler;
-use super::fields::alternatives;
+use super::fields::expand_alternatives;
 use super::yaml::{self, YamlValue, is_printable, parts_of, text_of};
 
 impl ItemCompiler<'_> {
@@ -37,7 +37,7 @@ impl ItemCompiler<'_> {
         let is_it = match from {
             From::ScopePaths => says_scope(self.pattern_form(), &read, &self.item.scope_paths()),
             From::Tools if self.is_omitted("tools") => false,
-            From::Tools => says_list(&read, &self.tools(&mut Vec::new())),
+            From::Tools => says_list(&read, &self.translate_tools(&mut Vec::new())),
             From::PreloadSkills => says_list(&read, &self.item.preload_skills()),
             _ => false,
         };
@@ -60,13 +60,14 @@ pub(crate) fn says_scope(form: Form, value: &YamlValue, scope: &[&str]) -> bool 
     let Some(values) = values else { return false };
     let (patterns, unsaid) = portable_patterns(form, &values);
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
-    unsaid.is_empty() && expanded(&patterns) == expanded(scope)
+    unsaid.is_empty() && expand_patterns(&patterns) == expand_patterns(scope)
 }
 
 /// Returns patterns with every alternative by itself, sorted.
-pub(crate) fn expanded(patterns: &[&str]) -> Vec<String> {
-    let each =
-        |pattern: &&str| alternatives(pattern).unwrap_or_else(|| vec![(*pattern).to_owned()]);
+pub(crate) fn expand_patterns(patterns: &[&str]) -> Vec<String> {
+    let each = |pattern: &&str| {
+        expand_alternatives(pattern).unwrap_or_else(|| vec![(*pattern).to_owned()])
+    };
     let mut all: Vec<String> = patterns.iter().flat_map(each).collect();
     all.sort_unstable();
     all.dedup();
@@ -82,7 +83,7 @@ fn value_of_line(key: &str, line: &str) -> Option<YamlValue> {
         return None;
     }
     let source = Arc::new(Source::new("", format!("---\n{key}: {line}\n---\n")));
-    let front = FrontMatter::read(&source);
+    let front = FrontMatter::from_source(&source);
     let root = front.header.as_ref()?.yaml.root().map(Node::value);
     let Some(Read::Mapping(fields)) = root else { return None };
     let mut fields = fields.fields();

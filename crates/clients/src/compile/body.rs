@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use brief_dialects::portable::links::{LinkTarget, file_links};
 use brief_dialects::portable::{ItemKind, PortableItem};
-use brief_syntax::markdown::format;
+use brief_syntax::markdown::format_markdown;
 use brief_syntax::{Diagnostic, Span, rules};
 
 use crate::profile::{FirstHeading, Layout};
@@ -28,7 +28,7 @@ pub(super) struct Bodies {
 
 impl ItemCompiler<'_> {
     /// Returns everything after the front matter's closing line.
-    pub(super) fn body(
+    pub(super) fn render_body(
         &self,
         layout: &Layout,
         place: &OutputDirs<'_>,
@@ -38,7 +38,7 @@ impl ItemCompiler<'_> {
         let client = self.profile.id();
         let body = self.item.body_for(client, self.clients);
         if self.item.is_foreign() && !has_override(self.item, client) {
-            return relink(&body, self.item, place).into_owned();
+            return rewrite_links(&body, self.item, place).into_owned();
         }
         let body = match self.item.kind() {
             ItemKind::Command if !has_override(self.item, client) => {
@@ -46,7 +46,7 @@ impl ItemCompiler<'_> {
             }
             _ => body,
         };
-        let body = relink(&body, self.item, place);
+        let body = rewrite_links(&body, self.item, place);
         if self.item.is_verbatim() {
             // The choice of blocks drops the blank line below the header, which is the author's.
             let own = self.item.document().body();
@@ -67,11 +67,11 @@ impl ItemCompiler<'_> {
         if let Some((_, known)) = bodies.known.iter().find(|(given, _)| *given == text) {
             return known.clone();
         }
-        let formatted = format(&text);
+        let formatted = format_markdown(&text);
         if let Some(reason) = formatted.refused {
             let message = format!("the layout of the body stays as it is: {reason}");
             diagnostics.push(
-                self.warning(rules::item::NOT_FORMATTED, Span::default(), message).with_help(
+                self.item_warning(rules::item::NOT_FORMATTED, Span::default(), message).with_help(
                     "write the part in a simpler way; lines are those of the output's body",
                 ),
             );
@@ -88,7 +88,7 @@ impl ItemCompiler<'_> {
 /// Rewrites relative links for the directory of the output.
 ///
 /// A link to a file that the item does not have stays as it is: it was broken before.
-fn relink<'b>(body: &'b str, item: &PortableItem, place: &OutputDirs<'_>) -> Cow<'b, str> {
+fn rewrite_links<'b>(body: &'b str, item: &PortableItem, place: &OutputDirs<'_>) -> Cow<'b, str> {
     if place.files == place.directory && place.path.ends_with(item.kind().entrypoint()) {
         return Cow::Borrowed(body);
     }
@@ -100,7 +100,7 @@ fn relink<'b>(body: &'b str, item: &PortableItem, place: &OutputDirs<'_>) -> Cow
         let written = &body[link.span.range()];
         let ending = written.find(['#', '?']).map_or("", |at| &written[at..]);
         output.push_str(&body[copied..link.span.start]);
-        output.push_str(&encoded(&relative(place.directory, &target)));
+        output.push_str(&encode_path(&relative_link_path(place.directory, &target)));
         output.push_str(ending);
         copied = link.span.end;
     }
@@ -129,7 +129,7 @@ fn target_of(inside: &str, item: &PortableItem, place: &OutputDirs<'_>) -> Optio
 }
 
 /// Returns the relative path from a directory to a path; both are below the same root.
-pub(super) fn relative(directory: &str, path: &str) -> String {
+pub(super) fn relative_link_path(directory: &str, path: &str) -> String {
     let from: Vec<&str> = directory.split('/').filter(|name| !name.is_empty()).collect();
     let to: Vec<&str> = path.split('/').collect();
     let shared = from.iter().zip(&to).take_while(|(left, right)| left == right).count();
@@ -139,7 +139,7 @@ pub(super) fn relative(directory: &str, path: &str) -> String {
 }
 
 /// Encodes a path as the destination of a link, in angle brackets or not.
-fn encoded(path: &str) -> String {
+fn encode_path(path: &str) -> String {
     let mut output = String::with_capacity(path.len());
     for character in path.chars() {
         let is_special = character.is_whitespace()

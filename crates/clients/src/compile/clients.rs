@@ -33,7 +33,7 @@ pub struct Clients {
 impl Clients {
     /// Parses a `brief.toml`, for the clients that are built in and the project's own. Without one, all
     /// settings have their defaults.
-    pub fn read(
+    pub fn from_configuration(
         configuration: Option<&Arc<Source>>,
         own: &OwnClients,
         section: Section,
@@ -42,9 +42,9 @@ impl Clients {
         let none = Arc::new(Source::new("brief.toml", ""));
         let source = configuration.unwrap_or(&none);
         let profiles = Profiles::with_overrides(source, own, section)?;
-        let settings = ProfileSettings::read(section, source, &profiles);
-        let servers = mcp::read(source, &profiles.ids());
-        let permissions = permissions::read(source);
+        let settings = ProfileSettings::parse_section(section, source, &profiles);
+        let servers = mcp::parse_declared_servers(source, &profiles.ids());
+        let permissions = permissions::parse_permissions(source);
         let (mut settings, servers, permissions) = match (settings, servers, permissions) {
             (Ok(settings), Ok(servers), Ok(permissions)) => (settings, servers, permissions),
             (settings, servers, permissions) => {
@@ -53,7 +53,7 @@ impl Clients {
             }
         };
         settings.options.scope = scope;
-        let fingerprint = fingerprint(&profiles, &settings);
+        let fingerprint = hash_shared_inputs(&profiles, &settings);
         Ok(Clients { profiles, settings, servers, permissions, fingerprint })
     }
 
@@ -62,7 +62,7 @@ impl Clients {
     pub fn with_layout_of(mut self, written: Sharing) -> Clients {
         if self.settings.layout.is_none() {
             self.settings.options.sharing = written;
-            self.fingerprint = fingerprint(&self.profiles, &self.settings);
+            self.fingerprint = hash_shared_inputs(&self.profiles, &self.settings);
         }
         self
     }
@@ -89,7 +89,7 @@ impl Clients {
 
     /// Returns the clients to compile for: the named ones, else those of the section, else those of the
     /// document and of the project. They come in the order of the profiles.
-    pub fn wanted(&self, named: &[String]) -> Result<Vec<String>, UnknownClient> {
+    pub fn resolve_clients(&self, named: &[String]) -> Result<Vec<String>, UnknownClient> {
         if let Some(name) = named.iter().find(|name| self.profiles.get(name).is_none()) {
             return Err(UnknownClient::new(name, &self.profiles.ids()));
         }
@@ -103,7 +103,7 @@ impl Clients {
     }
 
     /// Returns the profiles of some clients, in order.
-    pub(super) fn chosen<'c>(
+    pub(super) fn select_profiles<'c>(
         &'c self,
         clients: &'c [&str],
     ) -> impl Iterator<Item = &'c Profile> + 'c {
@@ -112,7 +112,7 @@ impl Clients {
 }
 
 /// Returns the hash of the inputs that all items share.
-fn fingerprint(profiles: &Profiles, settings: &ProfileSettings) -> String {
+fn hash_shared_inputs(profiles: &Profiles, settings: &ProfileSettings) -> String {
     let mut text = format!("brief {}\n", env!("CARGO_PKG_VERSION"));
     let _ = write!(text, "{profiles:?}\n{:?}", settings.options);
     sha256(text.as_bytes())
@@ -128,23 +128,23 @@ impl Compiler for Clients {
     }
 
     fn compile(&self, item: &PortableItem, clients: &[&str]) -> Compiled {
-        let profiles: Vec<&Profile> = self.chosen(clients).collect();
+        let profiles: Vec<&Profile> = self.select_profiles(clients).collect();
         compile_for(item, &profiles, &self.settings.options, &self.profiles.ids())
     }
 
     fn could_write(&self, path: &str) -> bool {
-        self.reaches(path)
+        self.matches_any_layout(path)
     }
 
     fn could_share(&self, path: &str) -> bool {
         self.may_share(path)
     }
 
-    fn watched(&self) -> Vec<String> {
+    fn watched_paths(&self) -> Vec<String> {
         self.watched_files()
     }
 
-    fn shared(&self, project: &Outputs<'_>) -> Vec<SharedFile> {
+    fn list_shared_files(&self, project: &Outputs<'_>) -> Vec<SharedFile> {
         self.shared_files(project)
     }
 
@@ -152,7 +152,7 @@ impl Compiler for Clients {
         self.lines_of(item.kind(), clients)
     }
 
-    fn merge(&self, request: &Merge<'_>) -> Result<MergedOutput, String> {
-        shared::merge(request, self.schema_of(request.path))
+    fn merge_entries(&self, request: &Merge<'_>) -> Result<MergedOutput, String> {
+        shared::merge_entries(request, self.schema_of(request.path))
     }
 }

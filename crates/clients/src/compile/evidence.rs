@@ -47,7 +47,7 @@ impl Clients {
         if self.settings.clients.is_some() {
             return None;
         }
-        let usual = self.wanted(&[]).unwrap_or_default();
+        let usual = self.resolve_clients(&[]).unwrap_or_default();
         let found = self.in_use(system, directory).filter(|found| found.clients != usual)?;
         self.settings.clients = Some(found.clients.clone());
         Some(found)
@@ -82,16 +82,16 @@ impl Clients {
         &self,
         items: impl IntoIterator<Item = (&'i ItemId, &'i [String], &'i BTreeMap<String, F>)>,
     ) -> Sharing {
-        let wanted = self.wanted(&[]).unwrap_or_default();
+        let wanted = self.resolve_clients(&[]).unwrap_or_default();
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        let profiles: Vec<&Profile> = self.chosen(&wanted).collect();
+        let profiles: Vec<&Profile> = self.select_profiles(&wanted).collect();
         let skills = items.into_iter().filter(|(id, ..)| id.kind == ItemKind::Skill);
         let skills: Vec<_> = skills.collect();
         if skills.iter().any(|(_, clients, _)| !clients.is_empty()) {
             return Sharing::Shared;
         }
         let is_twice = skills.into_iter().any(|(id, _, files)| {
-            let reads = places::reads(&profiles, id.kind, &id.name, self.scope());
+            let reads = places::collect_reads(&profiles, id.kind, &id.name, self.scope());
             let own: BTreeSet<&String> =
                 reads.iter().filter_map(|reads| reads.paths.first()).collect();
             reads.iter().any(|reads| {

@@ -28,10 +28,10 @@ const STANDARD: [&str; 4] = ["license", "compatibility", "metadata", "allowed-to
 
 impl ItemCompiler<'_> {
     /// Returns the fields of an output.
-    pub(super) fn fields(&self, layout: &Layout, diagnostics: &mut Vec<Diagnostic>) -> Map {
+    pub(super) fn compile_fields(&self, layout: &Layout, diagnostics: &mut Vec<Diagnostic>) -> Map {
         let mut fields: Map = Vec::new();
         let is_scoped = !self.item.scope_paths().is_empty();
-        let written = self.item.written(self.profile.id());
+        let written = self.item.original_fields(self.profile.id());
         for rule in &layout.fields {
             let is_there = match rule.when {
                 FieldCondition::Always => true,
@@ -39,23 +39,24 @@ impl ItemCompiler<'_> {
                 FieldCondition::Unscoped => !is_scoped,
             };
             let value = is_there.then(|| {
-                self.as_written(rule, written).or_else(|| self.value(rule, layout, diagnostics))
+                self.as_written(rule, written)
+                    .or_else(|| self.compile_value(rule, layout, diagnostics))
             });
             let value = value.flatten();
-            fields.extend(value.map(|value| (YamlValue::text(rule.key.as_str()), value)));
+            fields.extend(value.map(|value| (YamlValue::from_text(rule.key.as_str()), value)));
         }
         if layout.unknown == UnknownFields::Keep {
             self.keep_unknown(&mut fields);
         }
         let own = self.item.passthrough(self.profile.id());
         if let Some(YamlValue::Map(own)) = own.map(yaml::of_node) {
-            yaml::merge(&mut fields, own);
+            yaml::merge_maps(&mut fields, own);
             keep_bare(&mut fields, layout);
         }
         fields
     }
 
-    fn value(
+    fn compile_value(
         &self,
         rule: &FieldRule,
         layout: &Layout,
@@ -67,27 +68,29 @@ impl ItemCompiler<'_> {
         };
         let found = match from {
             From::Name | From::Description if self.item.is_unsaid(from.as_str()) => None,
-            From::Name => Some(YamlValue::text(self.item.name())),
-            From::Description => {
-                Some(YamlValue::text(layout.arguments.literal(self.item.description().trim())))
-            }
-            From::Mode => Some(YamlValue::text(self.item.mode().as_str())),
+            From::Name => Some(YamlValue::from_text(self.item.name())),
+            From::Description => Some(YamlValue::from_text(
+                layout.arguments.escape_text(self.item.description().trim()),
+            )),
+            From::Mode => Some(YamlValue::from_text(self.item.mode().as_str())),
             From::Model if self.is_omitted("model") => None,
-            From::Model => self.model(diagnostics),
+            From::Model => self.translate_model(diagnostics),
             From::Tools if self.is_omitted("tools") => None,
-            From::Tools => Some(shaped(&self.tools(diagnostics), shape)),
-            From::ScopePaths => self.scope(shape, diagnostics),
-            From::PreloadSkills => list(&self.item.preload_skills(), shape),
-            From::ArgumentHint => self.item.argument_hint().map(YamlValue::text),
-            From::Arguments if shape == Shape::Parameters => self.parameters(&layout.arguments),
-            From::Arguments => list(&self.item.arguments(), shape),
+            From::Tools => Some(shape_parts(&self.translate_tools(diagnostics), shape)),
+            From::ScopePaths => self.compile_scope(shape, diagnostics),
+            From::PreloadSkills => shape_list(&self.item.preload_skills(), shape),
+            From::ArgumentHint => self.item.argument_hint().map(YamlValue::from_text),
+            From::Arguments if shape == Shape::Parameters => {
+                self.build_parameters(&layout.arguments)
+            }
+            From::Arguments => shape_list(&self.item.arguments(), shape),
         };
-        found.or_else(|| default.as_deref().map(YamlValue::text))
+        found.or_else(|| default.as_deref().map(YamlValue::from_text))
     }
 
     /// Returns the patterns of a rule. A client that splits a text at its commas gets each alternative of
     /// `{a,b}` as a separate pattern; a pattern that cannot be split matches no file of that client.
-    fn scope(&self, shape: Shape, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
+    fn compile_scope(&self, shape: Shape, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
         let paths = self.item.scope_paths();
         let form = self.pattern_form();
         let paths: Vec<Cow<'_, str>> =
@@ -95,18 +98,18 @@ impl ItemCompiler<'_> {
         let paths: Vec<&str> = paths.iter().map(|path| &**path).collect();
         let is_joined = matches!(shape, Shape::Text | Shape::Comma | Shape::Bare);
         if !is_joined || !paths.iter().any(|path| path.contains(',')) {
-            return list(&paths, shape);
+            return shape_list(&paths, shape);
         }
         let mut patterns: Vec<String> = Vec::new();
         for path in paths {
-            match alternatives(path) {
+            match expand_alternatives(path) {
                 Some(found) => patterns.extend(found),
-                None => diagnostics.push(self.unrepresentable(path)),
+                None => diagnostics.push(self.comma_warning(path)),
             }
         }
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
         // A rule without a pattern would apply to every file.
-        list(if patterns.is_empty() { &[NO_FILE] } else { &patterns }, shape)
+        shape_list(if patterns.is_empty() { &[NO_FILE] } else { &patterns }, shape)
     }
 
     /// Returns the form that decides how the client reads patterns.
@@ -115,12 +118,12 @@ impl ItemCompiler<'_> {
         layout.and_then(Layout::pattern_form).unwrap_or(Form::Plain)
     }
 
-    fn unrepresentable(&self, path: &str) -> Diagnostic {
+    fn comma_warning(&self, path: &str) -> Diagnostic {
         let span = self.item.document().field("scope").map(Node::span).unwrap_or_default();
         let client = self.profile.name();
         let message =
             format!("`{path}` cannot be written for {client}, which splits patterns at commas");
-        self.warning(rules::item::COMMA_IN_PATTERN, span, message)
+        self.item_warning(rules::item::COMMA_IN_PATTERN, span, message)
             .with_help("write one pattern for each alternative")
     }
 
@@ -132,13 +135,13 @@ impl ItemCompiler<'_> {
     }
 
     /// §3.4: the aliases are translated for every client; other names are passed on.
-    fn model(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
+    fn translate_model(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
         let model = self.item.model();
         if let Some(name) = self.profile.models.get(model) {
-            return Some(YamlValue::text(name.as_str()));
+            return Some(YamlValue::from_text(name.as_str()));
         }
         if !MODEL_ALIASES.contains(&model) {
-            return Some(YamlValue::text(model));
+            return Some(YamlValue::from_text(model));
         }
         let span = self.item.document().field("model").map(Node::span).unwrap_or_default();
         let message = format!(
@@ -147,13 +150,14 @@ impl ItemCompiler<'_> {
             self.profile.name()
         );
         let help = format!("name it in `[clients.{}.models]` of `brief.toml`", self.profile.id());
-        diagnostics.push(self.warning(rules::item::MODEL_DROPPED, span, message).with_help(help));
+        diagnostics
+            .push(self.item_warning(rules::item::MODEL_DROPPED, span, message).with_help(help));
         None
     }
 
     /// §4: returns the client's names of the agent's tools. Without a list these are all its tools; from a
     /// list only those with a name, which may be none.
-    pub(super) fn tools(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<&str> {
+    pub(super) fn translate_tools(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<&str> {
         let names = &self.profile.tools;
         let mut tools: Vec<&str> = Vec::new();
         let mut take = |name| {
@@ -178,14 +182,14 @@ impl ItemCompiler<'_> {
                 None if dropped.contains(&capability) => {}
                 None => {
                     dropped.push(capability);
-                    diagnostics.push(self.dropped(capability, node));
+                    diagnostics.push(self.capability_warning(capability, node));
                 }
             }
         }
         tools
     }
 
-    fn dropped(&self, capability: &str, node: Node<'_>) -> Diagnostic {
+    fn capability_warning(&self, capability: &str, node: Node<'_>) -> Diagnostic {
         let client = self.profile.id();
         let message = format!(
             "the agent `{}` loses `{capability}` for {client}, which has no name for it",
@@ -195,7 +199,7 @@ impl ItemCompiler<'_> {
             "put {client}'s own names into a block `{client}:`, or into `[clients.{client}.tools]` of \
              `brief.toml`"
         );
-        self.warning(rules::item::CAPABILITY_DROPPED, node.span(), message).with_help(help)
+        self.item_warning(rules::item::CAPABILITY_DROPPED, node.span(), message).with_help(help)
     }
 
     /// §3.3: unknown fields are passed on, types unchanged.
@@ -204,7 +208,7 @@ impl ItemCompiler<'_> {
         for field in all.effective_fields() {
             let name = field.name();
             if self.is_handed_on(name) && field.key.as_str().is_some() {
-                let key = YamlValue::text(name);
+                let key = YamlValue::from_text(name);
                 if fields.iter().all(|(existing, _)| *existing != key) {
                     fields.push((key, yaml::of_node(field.value)));
                 }
@@ -239,7 +243,7 @@ fn keep_bare(fields: &mut Map, layout: &Layout) {
 
 fn constant_value(constant: &Constant) -> YamlValue {
     match constant {
-        Constant::Text(text) => YamlValue::text(text.as_str()),
+        Constant::Text(text) => YamlValue::from_text(text.as_str()),
         Constant::Boolean(value) => YamlValue::Bare(value.to_string()),
         Constant::Number(value) => YamlValue::Bare(value.to_string()),
     }
@@ -253,7 +257,7 @@ const ALTERNATIVES: usize = 64;
 
 /// Expands `src/{a,b}` to `src/a` and `src/b`; `None` when a comma remains, or there are too many
 /// alternatives.
-pub(crate) fn alternatives(pattern: &str) -> Option<Vec<String>> {
+pub(crate) fn expand_alternatives(pattern: &str) -> Option<Vec<String>> {
     let mut done = Vec::new();
     let mut open = vec![pattern.to_owned()];
     while let Some(pattern) = open.pop() {
@@ -306,22 +310,22 @@ fn first_braces(pattern: &str) -> Option<Vec<String>> {
 }
 
 /// Returns a list; `None` for an empty one.
-fn list(parts: &[&str], shape: Shape) -> Option<YamlValue> {
-    (!parts.is_empty()).then(|| shaped(parts, shape))
+fn shape_list(parts: &[&str], shape: Shape) -> Option<YamlValue> {
+    (!parts.is_empty()).then(|| shape_parts(parts, shape))
 }
 
-pub(super) fn shaped(parts: &[&str], shape: Shape) -> YamlValue {
+pub(super) fn shape_parts(parts: &[&str], shape: Shape) -> YamlValue {
     match shape {
-        Shape::Text | Shape::Comma => YamlValue::text(parts.join(",")),
+        Shape::Text | Shape::Comma => YamlValue::from_text(parts.join(",")),
         Shape::Bare => {
             let text = parts.join(",");
-            if stays_bare(&text) { YamlValue::Bare(text) } else { YamlValue::text(text) }
+            if stays_bare(&text) { YamlValue::Bare(text) } else { YamlValue::from_text(text) }
         }
-        Shape::List | Shape::Parameters => YamlValue::texts(parts.iter().copied()),
+        Shape::List | Shape::Parameters => YamlValue::from_texts(parts.iter().copied()),
         Shape::AllowMap | Shape::OnlyMap => {
-            let allow = |part: &&str| (YamlValue::text(*part), YamlValue::text("allow"));
-            let others =
-                (shape == Shape::OnlyMap).then(|| (YamlValue::text("*"), YamlValue::text("deny")));
+            let allow = |part: &&str| (YamlValue::from_text(*part), YamlValue::from_text("allow"));
+            let others = (shape == Shape::OnlyMap)
+                .then(|| (YamlValue::from_text("*"), YamlValue::from_text("deny")));
             YamlValue::Map(others.into_iter().chain(parts.iter().map(allow)).collect())
         }
     }

@@ -40,7 +40,7 @@ pub use brief_dialects::portable::output::{Compiled, OutputContent, OutputFile};
 /// Compiles an item for one client; `clients` are the names of all known clients.
 ///
 /// A client that the item excludes, or that lacks items of its kind, gets no files.
-pub fn compile(
+pub fn compile_item(
     item: &PortableItem,
     profile: &Profile,
     options: &ProfileOptions,
@@ -58,7 +58,7 @@ pub fn compile_for(
     clients: &[&str],
 ) -> Compiled {
     if let Some(client) = item.written_for() {
-        return written::compile(item, client, profiles, *options, clients);
+        return written::compile_foreign_item(item, client, profiles, *options, clients);
     }
     let mut compiled = Compiled::default();
     let mut bodies = Bodies::default();
@@ -67,7 +67,9 @@ pub fn compile_for(
     let mut not_loading: Vec<&Profile> = Vec::new();
     for &profile in profiles.iter().filter(|profile| item.is_for(profile.id())) {
         let one = ItemCompiler { item, profile, options, clients };
-        let Some(output) = one.run(&mut bodies, &mut compiled.diagnostics) else { continue };
+        let Some(output) = one.compile_output(&mut bodies, &mut compiled.diagnostics) else {
+            continue;
+        };
         if one.is_named_only() {
             not_loading.push(profile);
         } else {
@@ -80,14 +82,14 @@ pub fn compile_for(
     // Agents differ in their fields and in the names of tools, commands in their arguments.
     let is_same = matches!(item.kind(), ItemKind::Rule | ItemKind::Skill);
     if options.sharing == Sharing::Shared && is_same {
-        share(&mut outputs);
+        minimize_outputs(&mut outputs);
     }
-    settle(item, &mut outputs, &mut compiled.diagnostics);
+    choose_output_texts(item, &mut outputs, &mut compiled.diagnostics);
     for ClientOutput { path, files, text, .. } in outputs {
-        add(&mut compiled, OutputFile { path, content: OutputContent::Text(text) });
+        add_file(&mut compiled, OutputFile { path, content: OutputContent::Text(text) });
         for file in item.files() {
             let path = format!("{files}/{}", file.path);
-            add(
+            add_file(
                 &mut compiled,
                 OutputFile { path, content: OutputContent::Copy(file.path.clone()) },
             );
@@ -123,7 +125,7 @@ impl ClientOutput {
 }
 
 /// Keeps the fewest outputs that serve all clients: of two paths, the one that more clients read.
-fn share(outputs: &mut Vec<ClientOutput>) {
+fn minimize_outputs(outputs: &mut Vec<ClientOutput>) {
     let mut unserved: Vec<usize> = (0..outputs.len()).collect();
     let mut kept = Vec::new();
     while !unserved.is_empty() {
@@ -144,12 +146,16 @@ pub(crate) fn fields_for(item: &PortableItem, profile: &Profile, clients: &[&str
     let options = ProfileOptions::default();
     let compiler = ItemCompiler { item, profile, options: &options, clients };
     let layout = profile.layout(item.kind());
-    layout.map(|layout| compiler.fields(layout, &mut Vec::new())).unwrap_or_default()
+    layout.map(|layout| compiler.compile_fields(layout, &mut Vec::new())).unwrap_or_default()
 }
 
 /// Keeps one text for each place that several clients read: the one that most of them would get. A client that
 /// would get another one is named.
-fn settle(item: &PortableItem, outputs: &mut Vec<ClientOutput>, diagnostics: &mut Vec<Diagnostic>) {
+fn choose_output_texts(
+    item: &PortableItem,
+    outputs: &mut Vec<ClientOutput>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let mut settled: Vec<ClientOutput> = Vec::new();
     while !outputs.is_empty() {
         let path = outputs[0].path.clone();
@@ -169,7 +175,8 @@ fn settle(item: &PortableItem, outputs: &mut Vec<ClientOutput>, diagnostics: &mu
                 names.join(", "),
                 best.client
             );
-            let finding = warning(item, rules::item::SHARED_LOCATION, Span::default(), message);
+            let finding =
+                item_warning(item, rules::item::SHARED_LOCATION, Span::default(), message);
             let help = "say the same to all of them, or name fewer in `audience`";
             diagnostics.push(finding.with_help(help));
         }
@@ -190,7 +197,7 @@ fn scope_dropped(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic
     let help =
         format!("say in the text which files it is about, or leave {out} out with `audience`");
     let span = item.document().field("scope").map(Node::span).unwrap_or_default();
-    Some(warning(item, rules::item::SCOPE_DROPPED, span, message).with_help(help))
+    Some(item_warning(item, rules::item::SCOPE_DROPPED, span, message).with_help(help))
 }
 
 /// Notes a rule that clients do not load: their models may open its file.
@@ -219,7 +226,7 @@ fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
         None => format!("write the text to `{file}` if the model has to know it"),
     };
     let rule = rules::item::RULE_NOT_LOADED;
-    Some(warning(item, rule, Span::default(), message).with_help(help))
+    Some(item_warning(item, rule, Span::default(), message).with_help(help))
 }
 
 /// The compiler of one item for one client.
@@ -231,17 +238,21 @@ struct ItemCompiler<'c> {
 }
 
 impl ItemCompiler<'_> {
-    fn run(&self, bodies: &mut Bodies, diagnostics: &mut Vec<Diagnostic>) -> Option<ClientOutput> {
+    fn compile_output(
+        &self,
+        bodies: &mut Bodies,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<ClientOutput> {
         let (scope, name) = (self.options.scope, self.item.name());
         let layout = self.profile.layout_in(self.item.kind(), scope)?;
         let path = layout.path_in(scope).fill(name);
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         let files = layout.files_in(scope).map(|files| files.fill(name));
         let files = files.unwrap_or_else(|| directory.to_owned());
-        let fields = self.fields(layout, diagnostics);
+        let fields = self.compile_fields(layout, diagnostics);
         self.check_lost(layout, diagnostics);
         let place = body::OutputDirs { path: &path, directory, files: &files };
-        let body = self.body(layout, &place, bodies, diagnostics);
+        let body = self.render_body(layout, &place, bodies, diagnostics);
         if let Some(most) = layout.most_characters {
             self.check_length(&body, most, diagnostics);
         }
@@ -258,8 +269,8 @@ impl ItemCompiler<'_> {
                     body.clone()
                 }
                 OutputForm::Markdown if fields.is_empty() => body.trim_start().to_owned(),
-                OutputForm::Markdown => format!("---\n{}---\n{body}", yaml::write(&fields)),
-                OutputForm::Toml(key) => toml::write(&fields, key, body.trim_start()),
+                OutputForm::Markdown => format!("---\n{}---\n{body}", yaml::render_yaml(&fields)),
+                OutputForm::Toml(key) => toml::render_toml(&fields, key, body.trim_start()),
                 OutputForm::Yaml(key) => {
                     yaml::write_with_text(&fields, key, body.trim_start_matches('\n'))
                 }
@@ -300,7 +311,7 @@ impl ItemCompiler<'_> {
             (From::Tools, rules::item::CAPABILITY_DROPPED),
             (From::Model, rules::item::MODEL_DROPPED),
         ] {
-            let is_known = !from.kinds().contains(&kind) || layout.has(from);
+            let is_known = !from.kinds().contains(&kind) || layout.has_field_from(from);
             let key = from.as_str();
             let Some(field) = self.item.document().field(key).filter(|_| !is_known) else {
                 continue;
@@ -313,7 +324,7 @@ impl ItemCompiler<'_> {
             );
             let help =
                 format!("leave {client} out with `audience`, or say it in a block `{client}:`");
-            diagnostics.push(self.warning(rule, field.span(), message).with_help(help));
+            diagnostics.push(self.item_warning(rule, field.span(), message).with_help(help));
         }
     }
 
@@ -326,23 +337,23 @@ impl ItemCompiler<'_> {
                 self.item.kind().folder()
             );
             diagnostics.push(
-                self.warning(rules::item::BODY_TOO_LONG, Span::default(), message)
+                self.item_warning(rules::item::BODY_TOO_LONG, Span::default(), message)
                     .with_help("move parts of it to files beside it"),
             );
         }
     }
 
-    fn warning(&self, rule: Rule, span: Span, message: String) -> Diagnostic {
-        warning(self.item, rule, span, message)
+    fn item_warning(&self, rule: Rule, span: Span, message: String) -> Diagnostic {
+        item_warning(self.item, rule, span, message)
     }
 }
 
-fn warning(item: &PortableItem, rule: Rule, span: Span, message: String) -> Diagnostic {
+fn item_warning(item: &PortableItem, rule: Rule, span: Span, message: String) -> Diagnostic {
     Diagnostic::new(rule, item.document().source(), span, message)
 }
 
 /// Adds a file, unless another client has added the same one.
-fn add(compiled: &mut Compiled, file: OutputFile) {
+fn add_file(compiled: &mut Compiled, file: OutputFile) {
     if !compiled.files.contains(&file) {
         compiled.files.push(file);
     }

@@ -13,7 +13,7 @@ use crate::profile::{Bridge, ListEntry, Mention, Profile, ProfileScope, SharedFi
 use crate::shared::block::has_lines_of_user;
 
 use super::Clients;
-use super::body::relative;
+use super::body::relative_link_path;
 
 /// A server that a client cannot get.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Clients {
     pub(super) fn shared_files(&self, project: &Outputs<'_>) -> Vec<SharedFile> {
         let mut entries = Entries::new();
         let mut present = project.present.clone();
-        for (_, layout) in self.chosen(project.clients).flat_map(Profile::layouts) {
+        for (_, layout) in self.select_profiles(project.clients).flat_map(Profile::layouts) {
             if let Some(mention) = &layout.mention {
                 let path = layout.path_in(self.scope());
                 let named = |file: &'_ String| Some((file.clone(), path.name_in(file)?.to_owned()));
@@ -51,7 +51,7 @@ impl Clients {
         // What is made now is there in the next run.
         present.extend(entries.keys().cloned());
         let project = &Outputs { present: &present, ..*project };
-        for profile in self.chosen(project.clients) {
+        for profile in self.select_profiles(project.clients) {
             for (_, layout) in profile.layouts() {
                 let Some(listing) = &layout.listing else { continue };
                 let path = layout.path_in(self.scope());
@@ -74,7 +74,10 @@ impl Clients {
     /// Returns the lines that clients of the project's own add for an item of a kind.
     pub(super) fn lines_of(&self, kind: ItemKind, clients: &[&str]) -> Vec<AddedLine> {
         let mut added = Vec::new();
-        for profile in self.chosen(clients).filter(|profile| BUILTIN.find(profile.id()).is_none()) {
+        for profile in self
+            .select_profiles(clients)
+            .filter(|profile| BUILTIN.find_client(profile.id()).is_none())
+        {
             let mut add = |file: &str, line: &str| {
                 let (client, file) = (profile.id().to_owned(), file.to_owned());
                 added.push(AddedLine { client, file, line: line.to_owned() });
@@ -112,14 +115,15 @@ impl Clients {
                 watched.insert(&mention.file);
                 watched.extend(mention.unless.iter().map(String::as_str));
             }
-            let files = mcp::profile(profile.id()).map(|known| self.server_files(known));
+            let files =
+                mcp::find_server_profile(profile.id()).map(|known| self.server_files(known));
             watched.extend(files.filter(|files| files.len() > 1).into_iter().flatten());
-            let permissions = permissions::profile(profile.id());
+            let permissions = permissions::find_permission_profile(profile.id());
             let is_open = |known: &&PermissionProfile| {
                 self.scope() == ProfileScope::Project && !known.or.is_empty()
             };
             if let Some(known) = permissions.filter(is_open) {
-                watched.extend(known.files());
+                watched.extend(known.file_names());
             }
         }
         watched.into_iter().map(str::to_owned).collect()
@@ -144,7 +148,7 @@ impl Clients {
             ProfileScope::Home => &listing.home_value,
         };
         let entry = SharedEntry::Listed { key: listing.list.clone(), value: value.clone() };
-        add(entries, there(&files.usual, files.iter(), present), entry);
+        add_entry(entries, choose_present_file(&files.usual, files.iter(), present), entry);
     }
 
     fn add_bridge(&self, bridge: &Bridge, project: &Outputs<'_>, entries: &mut Entries) {
@@ -158,7 +162,7 @@ impl Clients {
         }
         let line_in = |file: &str| {
             let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
-            bridge.text.replace("{path}", &relative(directory, &bridge.from))
+            bridge.text.replace("{path}", &relative_link_path(directory, &bridge.from))
         };
         // The user has written it.
         let has_line =
@@ -167,12 +171,14 @@ impl Clients {
             return;
         }
         // Another client that follows the line in that file, too, would have the text twice.
-        let doubles = |file: &str| clients.iter().any(|id| follows(id, file, &bridge.from));
+        let doubles = |file: &str| clients.iter().any(|id| follows_import(id, file, &bridge.from));
         let apart = || bridge.files.iter().filter(|file| !doubles(file));
         let path = apart()
             .find(|file| present.contains(*file))
             .or_else(|| apart().next().filter(|_| doubles(&bridge.files.usual)))
-            .unwrap_or_else(|| there(&bridge.files.usual, bridge.files.iter(), present));
+            .unwrap_or_else(|| {
+                choose_present_file(&bridge.files.usual, bridge.files.iter(), present)
+            });
         add_lines(entries, path, &[line_in(path)]);
     }
 
@@ -206,12 +212,12 @@ impl Clients {
         entries: &mut Entries,
         left_out: &mut Vec<UnsupportedServer>,
     ) {
-        for profile in self.chosen(clients) {
+        for profile in self.select_profiles(clients) {
             let client = profile.id();
             for declared in self.servers.iter().filter(|declared| declared.is_for(client)) {
                 let server = &declared.server;
                 match self.server_entry(client, server, present) {
-                    Ok((path, entry)) => add(entries, path, entry),
+                    Ok((path, entry)) => add_entry(entries, path, entry),
                     Err(why) => left_out.push(UnsupportedServer {
                         client: client.to_owned(),
                         server: server.name.clone(),
@@ -229,7 +235,8 @@ impl Clients {
         server: &mcp::Server,
         present: &BTreeSet<String>,
     ) -> Result<(&'static str, SharedEntry), &'static str> {
-        let known = mcp::profile(client).ok_or("the client's file for servers is not known")?;
+        let known =
+            mcp::find_server_profile(client).ok_or("the client's file for servers is not known")?;
         let files = self.server_files(known);
         let usual = files.first().ok_or(match self.scope() {
             ProfileScope::Project => "it reads no file of a project; `--global` has a place",
@@ -237,7 +244,7 @@ impl Clients {
                 "the file below the home directory is the client's own; use its own command"
             }
         })?;
-        let path = there(usual, files.iter().copied(), present);
+        let path = choose_present_file(usual, files.iter().copied(), present);
         if self.is_left_file(path) {
             return Err("`[install]` leaves the file alone");
         }
@@ -289,7 +296,7 @@ fn in_words(patterns: &[String]) -> String {
 }
 
 /// Returns the first of some files that exists, else the usual one.
-pub(super) fn there<'f>(
+pub(super) fn choose_present_file<'f>(
     usual: &'f str,
     mut files: impl Iterator<Item = &'f str>,
     present: &BTreeSet<String>,
@@ -298,17 +305,17 @@ pub(super) fn there<'f>(
 }
 
 /// Returns whether a client at the root of a project reads both files, and follows an import of the second in the first.
-fn follows(id: &str, file: &str, imported: &str) -> bool {
-    let Some(client) = BUILTIN.find(id) else { return false };
+fn follows_import(id: &str, file: &str, imported: &str) -> bool {
+    let Some(client) = BUILTIN.find_client(id) else { return false };
     let reads = |path: &str| {
         let mut places = client.reads.iter().filter(|read| *read.path == *path);
         places.any(|read| {
             read.seats.contains(Seat::Root)
-                && !matches!(&read.unless, Unless::AtStartOrBeside(paths) if paths.has(file))
+                && !matches!(&read.unless, Unless::AtStartOrBeside(paths) if paths.contains_text(file))
         })
     };
     let name = file.rsplit('/').next().unwrap_or(file);
-    client.loading.imports.has(name) && reads(file) && reads(imported)
+    client.loading.imports.contains_text(name) && reads(file) && reads(imported)
 }
 
 /// Adds lines to the block of a file, which all clients share.
@@ -330,7 +337,7 @@ pub(super) fn add_lines(entries: &mut Entries, path: &str, lines: &[String]) {
 }
 
 /// Adds an entry, unless another client needs the same one.
-pub(super) fn add(entries: &mut Entries, path: &str, entry: SharedEntry) {
+pub(super) fn add_entry(entries: &mut Entries, path: &str, entry: SharedEntry) {
     let of_file = entries.entry(path.to_owned()).or_default();
     if !of_file.iter().any(|own| own.name() == entry.name()) {
         of_file.push(entry);

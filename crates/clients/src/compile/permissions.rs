@@ -7,7 +7,7 @@ use crate::permissions::{self, RuleDecision};
 use crate::profile::ProfileScope;
 
 use super::Clients;
-use super::needs::{Entries, add, add_lines, there};
+use super::needs::{Entries, add_entry, add_lines, choose_present_file};
 
 /// The number of rules of a client that a sentence names.
 const SHOWN: usize = 3;
@@ -76,19 +76,20 @@ impl Clients {
         if self.scope() != ProfileScope::Project {
             return;
         }
-        for profile in self.chosen(clients) {
+        for profile in self.select_profiles(clients) {
             let mut lose = |rule: String, why, is_wider| {
                 unsaid.push(UnsaidRule { client: profile.name().to_owned(), rule, why, is_wider });
             };
-            let known = permissions::profile(profile.id());
+            let known = permissions::find_permission_profile(profile.id());
             for rule in &self.permissions.rules {
                 let said = known.ok_or("no file of a project has its permissions");
-                let said = said.and_then(|known| Ok((known, permissions::entries(known, rule)?)));
+                let said = said
+                    .and_then(|known| Ok((known, permissions::build_rule_entries(known, rule)?)));
                 match said {
                     Ok((known, said)) => {
-                        let path = there(&known.file, known.files(), present);
+                        let path = choose_present_file(&known.file, known.file_names(), present);
                         for entry in said {
-                            add(entries, path, entry);
+                            add_entry(entries, path, entry);
                         }
                     }
                     Err(why) => lose(rule.to_string(), why, rule.decision != RuleDecision::Allow),
@@ -106,8 +107,8 @@ impl Clients {
 
     /// Returns whether a file of the user has permissions, or names ignored files.
     pub(super) fn is_for_permissions(client: &str, path: &str) -> bool {
-        let known = permissions::profile(client);
+        let known = permissions::find_permission_profile(client);
         permissions::ignore_file(client) == Some(path)
-            || known.is_some_and(|known| known.files().any(|file| file == path))
+            || known.is_some_and(|known| known.file_names().any(|file| file == path))
     }
 }

@@ -7,7 +7,7 @@ use super::Clients;
 
 impl Clients {
     /// Returns whether a client has a path for an item, or for a file beside one, at `path`.
-    pub(super) fn reaches(&self, path: &str) -> bool {
+    pub(super) fn matches_any_layout(&self, path: &str) -> bool {
         let scope = self.scope();
         let has = |profile: &Profile| {
             profile.layouts().any(|(_, layout)| is_place_of(layout, scope, path))
@@ -21,7 +21,7 @@ impl Clients {
         let has = |profile: &Profile| {
             let mut mentions = profile.layouts().filter_map(|(_, layout)| layout.mention.as_ref());
             let mut listings = profile.layouts().filter_map(|(_, layout)| layout.listing.as_ref());
-            let is_server = mcp::profile(profile.id())
+            let is_server = mcp::find_server_profile(profile.id())
                 .is_some_and(|known| self.server_files(known).contains(&path));
             listings.any(|listing| self.files_of(listing).is_some_and(names))
                 || mentions.any(|mention| mention.file == path)
@@ -56,7 +56,8 @@ mod tests {
 
     fn clients(text: &str, scope: ProfileScope) -> Clients {
         let source = Arc::new(Source::new("brief.toml", text));
-        Clients::read(Some(&source), &OwnClients::default(), Section::Install, scope).unwrap()
+        Clients::from_configuration(Some(&source), &OwnClients::default(), Section::Install, scope)
+            .unwrap()
     }
 
     #[test]

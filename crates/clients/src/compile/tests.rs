@@ -10,12 +10,12 @@ use brief_syntax::{Root, Severity, Source};
 use brief_system::MemorySystem;
 
 use super::fields;
-use super::yaml::{Map, YamlValue, merge, of_node, write};
-use super::{Compiled, OutputContent, compile};
+use super::yaml::{Map, YamlValue, merge_maps, of_node, render_yaml};
+use super::{Compiled, OutputContent, compile_item};
 use crate::profile::{FieldValue, From, ProfileOptions, Profiles, Shape};
 
 fn written(text: &str) -> String {
-    let line = write(&vec![(YamlValue::text("k"), YamlValue::text(text))]);
+    let line = render_yaml(&vec![(YamlValue::from_text("k"), YamlValue::from_text(text))]);
     line.strip_prefix("k: ").unwrap().strip_suffix('\n').unwrap().to_owned()
 }
 
@@ -110,7 +110,7 @@ fn what_is_no_text_to_somebody_is_quoted() {
 fn handed_on(text: &str) -> String {
     let yaml = Yaml::parse(text);
     match of_node(yaml.root().unwrap()) {
-        YamlValue::Map(fields) => write(&fields),
+        YamlValue::Map(fields) => render_yaml(&fields),
         other => panic!("{other:?}"),
     }
 }
@@ -180,7 +180,7 @@ fn merging_is_deep_for_mappings_only() {
         other => panic!("{other:?}"),
     };
     let mut under = map("a: 1\nm: {x: 1, l: [1, 2], s: {t: 1}}\nb: {c: 1}\n");
-    merge(&mut under, map("z: 0\nm: {l: [3], w: 2, s: {u: 2}}\na: 2\nb: text\n"));
+    merge_maps(&mut under, map("z: 0\nm: {l: [3], w: 2, s: {u: 2}}\na: 2\nb: text\n"));
     let expected: Map = map("a: 2\nm: {x: 1, l: [3], s: {t: 1, u: 2}, w: 2}\nb: text\nz: 0\n");
     assert_eq!(under, expected);
 }
@@ -227,7 +227,7 @@ fn anything_survives_being_written() {
                 let mut fields: Map = Vec::new();
                 for index in 0..bytes.int_in_range(0..=3)? {
                     let key = format!("{}{index}", bytes.choose(&WORDS)?);
-                    fields.push((YamlValue::text(key), any(bytes, depth - 1)?));
+                    fields.push((YamlValue::from_text(key), any(bytes, depth - 1)?));
                 }
                 YamlValue::Map(fields)
             }
@@ -242,10 +242,10 @@ fn anything_survives_being_written() {
     }
     arbtest::arbtest(|bytes| {
         let fields: Map = vec![
-            (YamlValue::text("k"), any(bytes, 3)?),
-            (YamlValue::text("end"), YamlValue::text("x")),
+            (YamlValue::from_text("k"), any(bytes, 3)?),
+            (YamlValue::from_text("end"), YamlValue::from_text("x")),
         ];
-        let text = write(&fields);
+        let text = render_yaml(&fields);
         let yaml = Yaml::parse(&text);
         assert!(yaml.problems().is_empty(), "{text}{:?}", yaml.problems());
         assert!(same(yaml.root().unwrap(), &YamlValue::Map(fields)), "{text}");
@@ -259,11 +259,11 @@ fn compiled_for(client: &str, path: &str, text: &str) -> (Compiled, FrontMatter)
     let root = Root::open(&system, Path::new("/r")).unwrap();
     let profiles = Profiles::builtin();
     let clients = profiles.ids();
-    let registry = portable::read(&system, &root, &clients);
+    let registry = portable::read_registry(&system, &root, &clients);
     let profile = profiles.get(client).unwrap();
-    let compiled = compile(&registry.items[0], profile, &ProfileOptions::default(), &clients);
+    let compiled = compile_item(&registry.items[0], profile, &ProfileOptions::default(), &clients);
     let OutputContent::Text(text) = &compiled.files[0].content else { panic!("{client}: no text") };
-    let front = FrontMatter::read(&Arc::new(Source::new("out.md", text.as_str())));
+    let front = FrontMatter::from_source(&Arc::new(Source::new("out.md", text.as_str())));
     (compiled, front)
 }
 
@@ -293,8 +293,10 @@ fn x12_a_comma_in_a_pattern_widens_nothing() {
 #[test]
 fn x12_a_bare_pattern_is_nothing_else_in_yaml() {
     let written = |pattern: &str| {
-        let text =
-            write(&vec![(YamlValue::text("globs"), fields::shaped(&[pattern], Shape::Bare))]);
+        let text = render_yaml(&vec![(
+            YamlValue::from_text("globs"),
+            fields::shape_parts(&[pattern], Shape::Bare),
+        )]);
         text.strip_prefix("globs: ").and_then(|rest| rest.strip_suffix('\n')).unwrap().to_owned()
     };
     for bare in ["**/*.ts", "*", "src/**", "[a-z]/*.ts", "a#b", "src/{a}/x", "123"] {

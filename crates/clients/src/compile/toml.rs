@@ -6,7 +6,7 @@ use super::yaml::{Map, YamlValue};
 
 /// Writes fields and a body, a key per line. The body stands between `'''` where it can, so that a reader
 /// sees the prompt as it is.
-pub(super) fn write(fields: &Map, key: &str, body: &str) -> String {
+pub(super) fn render_toml(fields: &Map, key: &str, body: &str) -> String {
     let mut document = DocumentMut::new();
     for (key, value) in fields {
         if let YamlValue::Text(key) | YamlValue::Bare(key) = key {

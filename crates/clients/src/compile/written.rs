@@ -7,13 +7,13 @@ use brief_dialects::portable::{ItemKind, PortableItem};
 use brief_profiles::{BUILTIN, Form, PlaceShape};
 use brief_syntax::{Diagnostic, Span, rules};
 
-use crate::import::{OriginalFile, import};
+use crate::import::{OriginalFile, import_file};
 use crate::profile::{Profile, ProfileOptions, Profiles};
 
-use super::{Compiled, OutputContent, OutputFile, add, compile_for};
+use super::{Compiled, OutputContent, OutputFile, add_file, compile_for};
 
 /// Compiles an item that was written for the client `written_for`; `clients` are the names of all known clients.
-pub(super) fn compile(
+pub(super) fn compile_foreign_item(
     item: &PortableItem,
     written_for: &str,
     profiles: &[&Profile],
@@ -24,13 +24,13 @@ pub(super) fn compile(
     let builtin = Profiles::builtin();
     let own = profiles.iter().copied().find(|profile| profile.id() == written_for);
     let own = own.or_else(|| builtin.get(written_for));
-    let own_path = own.and_then(|own| path(item, own, options));
+    let own_path = own.and_then(|own| output_path(item, own, options));
     let mut others = Vec::new();
     for profile in profiles.iter().copied().filter(|profile| item.is_for(profile.id())) {
-        match path(item, profile, options) {
+        match output_path(item, profile, options) {
             Some(path) if profile.id() == written_for || Some(&path) == own_path.as_ref() => {
                 let text = item.document().source().text().to_owned();
-                add(&mut compiled, OutputFile { path, content: OutputContent::Text(text) });
+                add_file(&mut compiled, OutputFile { path, content: OutputContent::Text(text) });
             }
             Some(_) => others.push(profile),
             // The client has no items of the kind.
@@ -38,17 +38,17 @@ pub(super) fn compile(
         }
     }
     if !others.is_empty() {
-        convert(item, own, &others, options, clients, &mut compiled);
+        convert_item(item, own, &others, options, clients, &mut compiled);
     }
     compiled
 }
 
 /// Returns the path of an item for a client.
-fn path(item: &PortableItem, profile: &Profile, options: ProfileOptions) -> Option<String> {
+fn output_path(item: &PortableItem, profile: &Profile, options: ProfileOptions) -> Option<String> {
     Some(profile.layout(item.kind())?.path_in(options.scope).fill(item.name()))
 }
 
-fn convert(
+fn convert_item(
     item: &PortableItem,
     own: Option<&Profile>,
     others: &[&Profile],
@@ -57,7 +57,7 @@ fn convert(
     compiled: &mut Compiled,
 ) {
     let source = item.document().source();
-    let form = form(item.kind(), own.map(Profile::id));
+    let form = file_form(item.kind(), own.map(Profile::id));
     let original = OriginalFile {
         client: own,
         kind: item.kind(),
@@ -67,7 +67,7 @@ fn convert(
         peer: None,
         source,
     };
-    let mut imported = match import(&original, clients) {
+    let mut imported = match import_file(&original, clients) {
         Ok(imported) => imported,
         Err(refusal) => {
             let names: Vec<&str> = others.iter().map(|profile| profile.name()).collect();
@@ -84,9 +84,9 @@ fn convert(
     compiled.notes.extend(imported.notes.iter().map(ToString::to_string));
     for (client, block) in &imported.blocks {
         let stays = |field: &str| format!("`{field}`: is a field of {client} alone");
-        compiled.notes.extend(block.said().map(stays));
+        compiled.notes.extend(block.field_names().map(stays));
     }
-    let mut more = compile_for(&imported.compilable(), others, &options, clients);
+    let mut more = compile_for(&imported.to_portable_item(), others, &options, clients);
     for problem in &mut more.diagnostics {
         // The item exists only here; its file is what a user can look at.
         (problem.source, problem.span, problem.fix) = (source.clone(), Span::default(), None);
@@ -101,13 +101,13 @@ fn convert(
 }
 
 /// Returns the form of a client's files of a kind.
-fn form(kind: ItemKind, client: Option<&str>) -> Form {
+fn file_form(kind: ItemKind, client: Option<&str>) -> Form {
     match kind {
         ItemKind::Skill => Form::Skill,
         ItemKind::Agent => Form::Agent,
         ItemKind::Command => Form::Plain,
         ItemKind::Rule => {
-            let client = client.and_then(|client| BUILTIN.find(client));
+            let client = client.and_then(|client| BUILTIN.find_client(client));
             let reads = client.into_iter().flat_map(|client| client.reads.iter());
             let mut places = reads
                 .filter_map(|read| BUILTIN.project.iter().find(|place| place.key == read.path));

@@ -21,12 +21,12 @@ pub(crate) enum YamlValue {
 pub(crate) type Map = Vec<(YamlValue, YamlValue)>;
 
 impl YamlValue {
-    pub(crate) fn text(text: impl Into<String>) -> YamlValue {
+    pub(crate) fn from_text(text: impl Into<String>) -> YamlValue {
         YamlValue::Text(text.into())
     }
 
-    pub(crate) fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> YamlValue {
-        YamlValue::List(texts.into_iter().map(YamlValue::text).collect())
+    pub(crate) fn from_texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> YamlValue {
+        YamlValue::List(texts.into_iter().map(YamlValue::from_text).collect())
     }
 
     pub(crate) fn null() -> YamlValue {
@@ -50,12 +50,12 @@ pub(crate) fn text_of(value: &YamlValue) -> Option<&str> {
 pub(crate) fn parts_of(value: &YamlValue) -> Option<Vec<String>> {
     match value {
         YamlValue::List(list) => list.iter().map(|part| text_of(part).map(str::to_owned)).collect(),
-        YamlValue::Text(text) | YamlValue::Bare(text) => Some(split(text)),
+        YamlValue::Text(text) | YamlValue::Bare(text) => Some(split_at_commas(text)),
         YamlValue::Map(_) => None,
     }
 }
 
-fn split(text: &str) -> Vec<String> {
+fn split_at_commas(text: &str) -> Vec<String> {
     let mut depth = 0_usize;
     let parts = text.split(|letter| {
         match letter {
@@ -73,20 +73,20 @@ const DEPTH: usize = 128;
 
 /// Converts a value from a file, types unchanged. Values below the nesting limit are left out.
 pub(crate) fn of_node(node: Node<'_>) -> YamlValue {
-    convert(node, DEPTH)
+    convert_node(node, DEPTH)
 }
 
-fn convert(node: Node<'_>, depth: usize) -> YamlValue {
+fn convert_node(node: Node<'_>, depth: usize) -> YamlValue {
     let nothing = YamlValue::null;
     let Some(below) = depth.checked_sub(1) else { return nothing() };
     match node.value() {
         Read::Null | Read::Broken(_) => nothing(),
         Read::Scalar(text) if node.is_plain() => {
-            bare(text).unwrap_or_else(|| YamlValue::text(text))
+            parse_bare_value(text).unwrap_or_else(|| YamlValue::from_text(text))
         }
-        Read::Scalar(text) => YamlValue::text(text),
+        Read::Scalar(text) => YamlValue::from_text(text),
         Read::Sequence(list) => {
-            YamlValue::List(list.iter().map(|item| convert(item, below)).collect())
+            YamlValue::List(list.iter().map(|item| convert_node(item, below)).collect())
         }
         Read::Mapping(mapping) => {
             let fields = mapping.effective_fields().into_iter();
@@ -94,7 +94,7 @@ fn convert(node: Node<'_>, depth: usize) -> YamlValue {
             let fields = fields.filter(|field| field.key.as_str().is_some());
             YamlValue::Map(
                 fields
-                    .map(|field| (convert(field.key, below), convert(field.value, below)))
+                    .map(|field| (convert_node(field.key, below), convert_node(field.value, below)))
                     .collect(),
             )
         }
@@ -103,16 +103,16 @@ fn convert(node: Node<'_>, depth: usize) -> YamlValue {
 
 /// Returns the value of an unquoted word by the core schema of YAML 1.2, in a form that YAML 1.1 reads alike;
 /// `None` for a text.
-fn bare(text: &str) -> Option<YamlValue> {
+fn parse_bare_value(text: &str) -> Option<YamlValue> {
     let written = match text {
         "true" | "True" | "TRUE" => "true".to_owned(),
         "false" | "False" | "FALSE" => "false".to_owned(),
-        _ => number(text)?,
+        _ => parse_number(text)?,
     };
     Some(YamlValue::Bare(written))
 }
 
-fn number(text: &str) -> Option<String> {
+fn parse_number(text: &str) -> Option<String> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
@@ -162,7 +162,7 @@ fn number(text: &str) -> Option<String> {
 
 /// Merges one mapping over another: its values win, mappings are merged, lists and texts replaced. New fields
 /// come last, in their own order. `null` takes a field away.
-pub(crate) fn merge(under: &mut Map, over: Map) {
+pub(crate) fn merge_maps(under: &mut Map, over: Map) {
     for (key, value) in over {
         if value.is_null() && under.iter().any(|(existing, _)| *existing == key) {
             under.retain(|(existing, _)| *existing != key);
@@ -171,7 +171,7 @@ pub(crate) fn merge(under: &mut Map, over: Map) {
         match under.iter_mut().find(|(existing, _)| *existing == key) {
             Some((_, YamlValue::Map(fields))) if matches!(value, YamlValue::Map(_)) => {
                 if let YamlValue::Map(over) = value {
-                    merge(fields, over);
+                    merge_maps(fields, over);
                 }
             }
             Some((_, existing)) => *existing = value,
@@ -181,7 +181,7 @@ pub(crate) fn merge(under: &mut Map, over: Map) {
 }
 
 /// Writes a mapping, a field per line.
-pub(crate) fn write(fields: &Map) -> String {
+pub(crate) fn render_yaml(fields: &Map) -> String {
     let mut output = String::new();
     write_fields(&mut output, fields, 0);
     output
@@ -203,7 +203,7 @@ fn write_in_lines(output: &mut String, fields: &Map, depth: usize) {
                 write_lines(output, key, text, depth);
             }
             (key, YamlValue::Map(below)) if !below.is_empty() => {
-                indent(output, depth);
+                write_indent(output, depth);
                 write_scalar(output, key);
                 output.push_str(":\n");
                 write_in_lines(output, below, depth + 1);
@@ -247,7 +247,7 @@ fn write_lines(output: &mut String, key: &str, text: &str, depth: usize) {
     }
     for line in block.split_inclusive('\n') {
         if line != "\n" {
-            indent(output, depth);
+            write_indent(output, depth);
         }
         output.push_str(line);
     }
@@ -257,7 +257,7 @@ fn write_fields(output: &mut String, fields: &[(YamlValue, YamlValue)], depth: u
     for (index, (key, value)) in fields.iter().enumerate() {
         // The first field of a mapping in a list follows the dash.
         if index > 0 || !output.ends_with("- ") {
-            indent(output, depth);
+            write_indent(output, depth);
         }
         write_scalar(output, key);
         output.push(':');
@@ -287,7 +287,7 @@ fn write_value(output: &mut String, value: &YamlValue, depth: usize) {
 fn write_list(output: &mut String, list: &[YamlValue], depth: usize) {
     for (index, value) in list.iter().enumerate() {
         if index > 0 || !output.ends_with("- ") {
-            indent(output, depth);
+            write_indent(output, depth);
         }
         output.push_str("- ");
         match value {
@@ -301,7 +301,7 @@ fn write_list(output: &mut String, list: &[YamlValue], depth: usize) {
     }
 }
 
-fn indent(output: &mut String, depth: usize) {
+fn write_indent(output: &mut String, depth: usize) {
     for _ in 0..depth {
         output.push_str("  ");
     }

@@ -17,16 +17,16 @@ const PATCH_TOOL: &str = "apply_patch";
 
 /// Reads a payload of `client`, whose protocol is `hook`. `event` is the event that the command names; a payload
 /// without a name of its own is about that one.
-pub(super) fn read<'c>(
+pub(super) fn parse_call<'c>(
     payload: &Payload<'_>,
     (client, hook): (&'c Client, &'c HookProfile),
     event: Option<&str>,
 ) -> HookCall<'c> {
-    let session = session(payload);
+    let session = find_session(payload);
     let event = event.or(payload.event.as_deref()).unwrap_or_default();
-    let moment = moment(payload, hook, event);
-    let unknown = unknown(payload, hook, event, &moment);
-    let command = command(payload, hook, event);
+    let moment = classify_moment(payload, hook, event);
+    let unknown = find_unknown_name(payload, hook, event, &moment);
+    let command = find_command_timing(payload, hook, event);
     // Both events of one call would repeat the decisions of a plan.
     let is_planning = payload.permission_mode.as_deref() == Some("plan")
         && matches!(moment, HookMoment::Tool { timing: Some(Timing::Before), .. });
@@ -34,13 +34,13 @@ pub(super) fn read<'c>(
         client,
         hook,
         event: event.to_owned(),
-        cwd: given(payload.cwd.as_deref()).map(PathBuf::from),
-        workspace: given(payload.workspace.as_deref()).map(PathBuf::from),
+        cwd: nonempty_text(payload.cwd.as_deref()).map(PathBuf::from),
+        workspace: nonempty_text(payload.workspace.as_deref()).map(PathBuf::from),
         session,
         stamp: payload.stamp,
         moment,
         wants_decisions: payload.include_decisions || is_planning,
-        trace: trace(payload),
+        trace: build_trace(payload),
         unknown,
         command,
     }
@@ -48,37 +48,37 @@ pub(super) fn read<'c>(
 
 /// Returns the conversation of an event. Cline gives a session that is resumed a new task and a new agent: what stays is the session
 /// that its files are named by, in which the agent without a parent is the main one (3.0.65, run on 2026-11-19).
-fn session(payload: &Payload<'_>) -> Option<HookSession> {
-    let root = given(payload.root_session.as_deref());
-    let id = root.or_else(|| given(payload.session.as_deref()))?;
-    let is_main = root.is_some() && given(payload.parent_agent.as_deref()).is_none();
-    let agent = given(payload.agent.as_deref()).filter(|_| !is_main);
+fn find_session(payload: &Payload<'_>) -> Option<HookSession> {
+    let root = nonempty_text(payload.root_session.as_deref());
+    let id = root.or_else(|| nonempty_text(payload.session.as_deref()))?;
+    let is_main = root.is_some() && nonempty_text(payload.parent_agent.as_deref()).is_none();
+    let agent = nonempty_text(payload.agent.as_deref()).filter(|_| !is_main);
     Some(HookSession { id: id.to_owned(), agent: agent.map(str::to_owned) })
 }
 
 /// Returns the time of an event about a shell command, whatever its text shows.
-fn command(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> Option<Timing> {
+fn find_command_timing(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> Option<Timing> {
     let time = match event {
-        event if hook.events.before.has(event) => Timing::Before,
-        event if hook.events.after.has(event) => Timing::After,
+        event if hook.events.before.contains_text(event) => Timing::Before,
+        event if hook.events.after.contains_text(event) => Timing::After,
         _ => return None,
     };
-    hook.tools.shell.has(tool(payload)).then_some(time)
+    hook.tools.shell.contains_text(find_tool_name(payload)).then_some(time)
 }
 
 /// Returns the event or the tool that no fact is about, as far as it matters: an event of any name, and a tool that names a
 /// file. The tools of MCP servers are not the client's.
-fn unknown(
+fn find_unknown_name(
     payload: &Payload<'_>,
     hook: &HookProfile,
     event: &str,
     moment: &HookMoment,
 ) -> Option<UnknownName> {
-    if !event.is_empty() && !hook.events.all().any(|name| **name == *event) {
+    if !event.is_empty() && !hook.events.all_names().any(|name| **name == *event) {
         return Some(UnknownName { kind: UnknownKind::Event, name: event.to_owned() });
     }
     let HookMoment::Tool { touches, .. } = moment else { return None };
-    let tool = tool(payload);
+    let tool = find_tool_name(payload);
     let is_new = touches.iter().any(|touch| touch.how == ToolEffect::Unknown)
         && !tool.is_empty()
         && !tool.contains("__")
@@ -86,10 +86,11 @@ fn unknown(
     is_new.then(|| UnknownName { kind: UnknownKind::Tool, name: tool.to_owned() })
 }
 
-fn trace(payload: &Payload<'_>) -> CallTrace {
-    let owned =
-        |text: &Option<std::borrow::Cow<'_, str>>| given(text.as_deref()).map(str::to_owned);
-    let mode = given(payload.permission_mode.as_deref());
+fn build_trace(payload: &Payload<'_>) -> CallTrace {
+    let owned = |text: &Option<std::borrow::Cow<'_, str>>| {
+        nonempty_text(text.as_deref()).map(str::to_owned)
+    };
+    let mode = nonempty_text(payload.permission_mode.as_deref());
     CallTrace {
         call: owned(&payload.call),
         transcript: owned(&payload.transcript),
@@ -100,13 +101,13 @@ fn trace(payload: &Payload<'_>) -> CallTrace {
     }
 }
 
-fn moment(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> HookMoment {
+fn classify_moment(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> HookMoment {
     let HookEvents { before, after, start, prompt, subagent, compacted, loaded, .. } = &hook.events;
-    if before.has(event) {
+    if before.contains_text(event) {
         tool_call(payload, hook, Timing::Before)
-    } else if after.has(event) {
+    } else if after.contains_text(event) {
         tool_call(payload, hook, Timing::After)
-    } else if start.has(event) {
+    } else if start.contains_text(event) {
         match payload.source.as_deref() {
             // The conversation continues with everything that was said.
             Some("resume") if hook.lost_on_resume().is_empty() => HookMoment::Other,
@@ -116,14 +117,16 @@ fn moment(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> HookMoment 
             Some("request") => HookMoment::Start { how: HookStart::Request },
             _ => HookMoment::Start { how: HookStart::New },
         }
-    } else if prompt.has(event) {
-        HookMoment::Prompt { paths: prompt::paths(payload.prompt.as_deref().unwrap_or_default()) }
-    } else if subagent.has(event) {
+    } else if prompt.contains_text(event) {
+        HookMoment::Prompt {
+            paths: prompt::collect_prompt_paths(payload.prompt.as_deref().unwrap_or_default()),
+        }
+    } else if subagent.contains_text(event) {
         HookMoment::Subagent
-    } else if compacted.has(event) {
+    } else if compacted.contains_text(event) {
         HookMoment::Compacted
-    } else if loaded.has(event) {
-        match given(payload.file.as_deref()) {
+    } else if loaded.contains_text(event) {
+        match nonempty_text(payload.file.as_deref()) {
             Some(file) => HookMoment::Loaded {
                 file: PathBuf::from(file),
                 reason: payload.load_reason.as_deref().unwrap_or_default().to_owned(),
@@ -136,62 +139,71 @@ fn moment(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> HookMoment 
 }
 
 fn tool_call(payload: &Payload<'_>, hook: &HookProfile, time: Timing) -> HookMoment {
-    let tool = tool(payload);
-    if hook.tools.agent.has(tool) {
+    let tool = find_tool_name(payload);
+    if hook.tools.agent.contains_text(tool) {
         return HookMoment::Agent { time };
     }
     let has_failed = |mark: &FailedMark| payload.response.has_failed(&mark.key);
     if time == Timing::After && hook.failed.as_ref().is_some_and(has_failed) {
         return HookMoment::Other;
     }
-    let touches = touches(payload, hook, tool, time);
+    let touches = collect_tool_touches(payload, hook, tool, time);
     if touches.is_empty() {
         return HookMoment::Other;
     }
-    HookMoment::tool(hook, time, touches, hook.tools.shell.has(tool))
+    HookMoment::from_tool_call(hook, time, touches, hook.tools.shell.contains_text(tool))
 }
 
-fn tool<'p>(payload: &'p Payload<'_>) -> &'p str {
+fn find_tool_name<'p>(payload: &'p Payload<'_>) -> &'p str {
     let named = payload.tool.as_deref();
-    let named =
-        named.or_else(|| payload.input.text("name")).or_else(|| payload.response.text("name"));
+    let named = named
+        .or_else(|| payload.input.find_text("name"))
+        .or_else(|| payload.response.find_text("name"));
     named.unwrap_or_default()
 }
 
-fn touches(payload: &Payload<'_>, hook: &HookProfile, tool: &str, time: Timing) -> Vec<Touch> {
+fn collect_tool_touches(
+    payload: &Payload<'_>,
+    hook: &HookProfile,
+    tool: &str,
+    time: Timing,
+) -> Vec<Touch> {
     let both = [&payload.input, &payload.response];
-    let text = |key: &str| both.iter().find_map(|fields| fields.text(key));
+    let text = |key: &str| both.iter().find_map(|fields| fields.find_text(key));
     let files = |effect| -> Vec<Touch> {
         let path = hook.paths.iter().find_map(|key| text(key));
         let listed = both.iter().flat_map(|fields| &fields.files).map(|file| &**file);
         path.into_iter().chain(listed).map(|path| Touch::new(path, effect)).collect()
     };
     let tools = &hook.tools;
-    if tools.read.has(tool) {
+    if tools.read.contains_text(tool) {
         files(ToolEffect::Does(Action::Read))
-    } else if tools.edit.has(tool) {
+    } else if tools.edit.contains_text(tool) {
         files(ToolEffect::Does(Action::Edit))
-    } else if tools.create.has(tool) {
+    } else if tools.create.contains_text(tool) {
         files(ToolEffect::Does(Action::Create))
-    } else if tools.write.has(tool) {
+    } else if tools.write.contains_text(tool) {
         // After the tool has run the file exists in any case; its response tells an edit from a creation.
         let is_created = hook.created.as_ref().map(|mark| {
-            payload.response.text(&mark.key).is_some_and(|text| text.starts_with(&*mark.begins))
+            payload
+                .response
+                .find_text(&mark.key)
+                .is_some_and(|text| text.starts_with(&*mark.begins))
         });
         files(match (time, is_created) {
             (Timing::Before, _) | (Timing::After, None) => ToolEffect::Writes,
             (Timing::After, Some(true)) => ToolEffect::Does(Action::Create),
             (Timing::After, Some(false)) => ToolEffect::Does(Action::Edit),
         })
-    } else if tools.search.has(tool) {
+    } else if tools.search.contains_text(tool) {
         // A search is about a directory: the named one, or the current one.
         let named = text("path").or_else(|| hook.paths.iter().find_map(|key| text(key)));
         vec![Touch::new(named.unwrap_or("."), ToolEffect::Does(Action::Read))]
-    } else if tools.shell.has(tool) {
+    } else if tools.shell.contains_text(tool) {
         let line = text("command").or_else(|| text("cmd"));
         let listed = both.iter().flat_map(|fields| &fields.commands).map(|line| &**line);
         let mut found: Vec<Touch> =
-            line.into_iter().chain(listed).flat_map(shell::touches).collect();
+            line.into_iter().chain(listed).flat_map(shell::collect_shell_touches).collect();
         // The client knows more than the text shows.
         for file in &payload.response.changed {
             if !found
@@ -202,14 +214,14 @@ fn touches(payload: &Payload<'_>, hook: &HookProfile, tool: &str, time: Timing) 
             }
         }
         found
-    } else if tools.patch.has(tool) || tool == PATCH_TOOL {
+    } else if tools.patch.contains_text(tool) || tool == PATCH_TOOL {
         let keys = ["command", "input", "patch"];
-        patch::touches(keys.iter().find_map(|key| text(key)).unwrap_or_default())
+        patch::collect_patch_touches(keys.iter().find_map(|key| text(key)).unwrap_or_default())
     } else {
         files(ToolEffect::Unknown)
     }
 }
 
-fn given(text: Option<&str>) -> Option<&str> {
+fn nonempty_text(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }

@@ -49,7 +49,7 @@ pub enum DeadlineKeeper {
 
 impl DeadlineKeeper {
     /// Returns the one who ends the hooks of a client with this key.
-    pub fn of(deadline: Option<&HandlerDeadline>) -> DeadlineKeeper {
+    pub fn from_deadline(deadline: Option<&HandlerDeadline>) -> DeadlineKeeper {
         match deadline {
             None => DeadlineKeeper::Line,
             Some(deadline) if deadline.ends_shell => DeadlineKeeper::ClientAndLine,

@@ -70,7 +70,7 @@ pub struct InstallChoice<'c> {
 }
 
 /// Returns the files that set the hook of a client up; `None` if it cannot be set up there.
-pub fn files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>> {
+pub fn build_hook_files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>> {
     let hook = client.hook.as_ref()?;
     let install = hook.install.as_ref()?;
     let path = if choice.is_global { install.home.as_ref()? } else { &install.file };
@@ -82,20 +82,20 @@ pub fn files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>
         InstallForm::TopGroups if choice.is_elsewhere => InstallForm::Groups,
         form => form,
     };
-    let events = events(hook, choice.holds);
+    let events = list_hook_events(hook, choice.holds);
     Some(match form {
         InstallForm::Programs => events
             .map(|(event, _)| HookFile {
                 path: path.replace("{event}", event),
                 content: HookContent::Own {
-                    text: program(&command(install, choice, event)),
+                    text: render_program(&render_command(install, choice, event)),
                     is_program: true,
                 },
             })
             .collect(),
         InstallForm::Plugin => {
-            let text = plugin(install.plugin.as_deref()?)?;
-            let command = command(install, choice, "");
+            let text = find_plugin_source(install.plugin.as_deref()?)?;
+            let command = render_command(install, choice, "");
             let quoted = serde_json::to_string(&command).expect("a text is always JSON");
             let holds = if choice.holds { "true" } else { "false" };
             let ask = include_str!("plugins/ask.js");
@@ -105,18 +105,19 @@ pub fn files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>
             vec![HookFile { path: path.to_string(), content }]
         }
         InstallForm::Groups | InstallForm::TopGroups | InstallForm::List => {
-            let tools: Vec<&str> = hook.tools.all().map(|tool| &**tool).collect();
+            let tools: Vec<&str> = hook.tools.all_names().map(|tool| &**tool).collect();
             let tools = tools.join("|");
             let agents: Vec<&str> = hook.tools.agent.iter().map(|tool| &**tool).collect();
             let agents = agents.join("|");
             let hooks = events.map(|(event, has_tools)| {
-                let command = command(install, choice, event);
-                let is_all = asks_before(hook, choice.holds) || !hook.events.before.has(event);
+                let command = render_command(install, choice, event);
+                let is_all =
+                    asks_before(hook, choice.holds) || !hook.events.before.contains_text(event);
                 Hook {
                     event: event.to_owned(),
                     matcher: has_tools.then(|| if is_all { tools.clone() } else { agents.clone() }),
                     program: choice.program.to_owned(),
-                    handler: with_limit(handler(install, &command, &tools), hook, event),
+                    handler: with_limit(build_handler(install, &command, &tools), hook, event),
                 }
             });
             let table = match form {
@@ -131,7 +132,7 @@ pub fn files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>
 }
 
 /// Returns the events of a hook, each with whether it is about tools.
-fn events(hook: &HookProfile, holds: bool) -> impl Iterator<Item = (&str, bool)> {
+fn list_hook_events(hook: &HookProfile, holds: bool) -> impl Iterator<Item = (&str, bool)> {
     let events = &hook.events;
     let is_asked = asks_before(hook, holds) || !hook.tools.agent.is_empty();
     let before = events.before.first().filter(|_| is_asked);
@@ -149,7 +150,7 @@ fn asks_before(hook: &HookProfile, holds: bool) -> bool {
     hook.events.before_carries || !tells_new || holds && !hook.hold.is_empty()
 }
 
-fn command(install: &HookInstall, choice: InstallChoice<'_>, event: &str) -> String {
+fn render_command(install: &HookInstall, choice: InstallChoice<'_>, event: &str) -> String {
     let InstallChoice { program, options, .. } = choice;
     let mut command = program.to_owned();
     if install.names_event {
@@ -165,8 +166,8 @@ fn shell_here(install: &HookInstall) -> HookShell {
     if cfg!(windows) { install.windows_shell.unwrap_or(HookShell::Cmd) } else { HookShell::Sh }
 }
 
-fn handler(install: &HookInstall, command: &str, tools: &str) -> Handler {
-    let keeper = DeadlineKeeper::of(install.deadline.as_ref());
+fn build_handler(install: &HookInstall, command: &str, tools: &str) -> Handler {
+    let keeper = DeadlineKeeper::from_deadline(install.deadline.as_ref());
     let line = |shell: Option<HookShell>| {
         guarded_line(command, shell.unwrap_or_else(|| shell_here(install)), keeper)
     };
@@ -188,8 +189,9 @@ fn handler(install: &HookInstall, command: &str, tools: &str) -> Handler {
 /// Adds the client's own key for the longest text, as far as the event carries one: the hook counts on that number.
 fn with_limit(mut handler: Handler, hook: &HookProfile, event: &str) -> Handler {
     let HookEvents { before, after, start, prompt, subagent, .. } = &hook.events;
-    let carries =
-        [before, after, start, prompt, subagent].into_iter().any(|names| names.has(event));
+    let carries = [before, after, start, prompt, subagent]
+        .into_iter()
+        .any(|names| names.contains_text(event));
     let limit = hook.limit.as_ref().and_then(|limit| Some((limit.key.as_ref()?, limit.most)));
     if let Some((key, most)) = limit.filter(|_| carries) {
         handler
@@ -198,7 +200,7 @@ fn with_limit(mut handler: Handler, hook: &HookProfile, event: &str) -> Handler 
     handler
 }
 
-fn program(command: &str) -> String {
+fn render_program(command: &str) -> String {
     let line = guarded_line(command, HookShell::Sh, DeadlineKeeper::Line);
     format!(
         "#!/bin/sh\n# {OURS}; `brief hook uninstall` removes it.\n# A `brief` that is missing, crashes or hangs changes \
@@ -207,7 +209,7 @@ fn program(command: &str) -> String {
 }
 
 /// Returns the part of a plugin that is the client's own. It follows `ask.js`.
-fn plugin(name: &str) -> Option<&'static str> {
+fn find_plugin_source(name: &str) -> Option<&'static str> {
     match name {
         "opencode" => Some(include_str!("plugins/opencode.js")),
         "pi" => Some(include_str!("plugins/pi.ts")),
@@ -222,7 +224,7 @@ impl HookFile {
         match &self.content {
             HookContent::Settings { table, hooks } => {
                 let text = Some(text.unwrap_or(NEW_FILE));
-                Ok(settings::install(text, *table, hooks)?)
+                Ok(settings::install_hooks(text, *table, hooks)?)
             }
             HookContent::Own { text: own, .. } => match text {
                 Some(found) if found == own => Ok(None),
@@ -237,7 +239,7 @@ impl HookFile {
     pub fn uninstall(&self, text: &str) -> Result<Option<String>, HookFileError> {
         match &self.content {
             HookContent::Settings { table, hooks } => {
-                let left = settings::uninstall(text, *table, hooks)?;
+                let left = settings::uninstall_hooks(text, *table, hooks)?;
                 Ok(left.map(|left| if left == NEW_FILE { String::new() } else { left }))
             }
             HookContent::Own { .. } if text.contains(OURS) => Ok(Some(String::new())),

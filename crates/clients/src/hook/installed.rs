@@ -7,7 +7,7 @@ use brief_syntax::limits;
 use brief_system::{FileKind, System, resolved_home};
 
 use super::guard::{options_after, program_word};
-use super::install::{HookFile, InstallChoice, files};
+use super::install::{HookFile, InstallChoice, build_hook_files};
 use crate::client_file::{ClientFile, ClientFileError};
 use crate::json_text::JsonText;
 
@@ -88,7 +88,7 @@ impl InstalledHook {
     }
 
     /// Returns whether the client runs the hook: approved as far as known, found, and not switched off.
-    pub fn runs(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.approved != Some(false)
             && self.switched_off.is_none()
             && self.programs.iter().all(|program| program.is_found)
@@ -125,9 +125,9 @@ impl InstalledHook {
             holds: rest.contains(" --block-once") || rest.contains(" --hold"),
             is_elsewhere,
         };
-        let mut all = files(client, choice(false)).unwrap_or_default();
+        let mut all = build_hook_files(client, choice(false)).unwrap_or_default();
         if is_elsewhere(system, client, base).unwrap_or(false) {
-            all.extend(files(client, choice(true)).unwrap_or_default());
+            all.extend(build_hook_files(client, choice(true)).unwrap_or_default());
         }
         all.into_iter().find(|file| file.path == self.file)
     }
@@ -208,9 +208,9 @@ pub fn possible_files(
         holds: true,
         is_elsewhere,
     };
-    let mut all = files(client, choice(false)).unwrap_or_default();
+    let mut all = build_hook_files(client, choice(false)).unwrap_or_default();
     if is_elsewhere(system, client, base)? {
-        all.extend(files(client, choice(true)).unwrap_or_default());
+        all.extend(build_hook_files(client, choice(true)).unwrap_or_default());
     }
     Ok(all)
 }

@@ -107,7 +107,12 @@ pub enum HookMoment {
 
 impl HookMoment {
     /// Returns the moment of a tool call.
-    pub fn tool(hook: &HookProfile, time: Timing, touches: Vec<Touch>, is_shell: bool) -> Self {
+    pub fn from_tool_call(
+        hook: &HookProfile,
+        time: Timing,
+        touches: Vec<Touch>,
+        is_shell: bool,
+    ) -> Self {
         // A text goes out with the only event that carries it.
         let is_both = match time {
             Timing::Before => hook.events.after.is_empty(),
@@ -195,12 +200,12 @@ pub fn read_call<'c>(
             payload.source.as_deref().is_some_and(|found| found.eq_ignore_ascii_case(source))
         });
         is_source
-            && marks.with.iter().all(|key| payload.has(key))
-            && !marks.without.iter().any(|key| payload.has(key))
+            && marks.with.iter().all(|key| payload.contains_key(key))
+            && !marks.without.iter().any(|key| payload.contains_key(key))
     };
     let marked = hooks().find(|(_, hook)| hook.recognized.as_ref().is_some_and(is_marked));
-    let found = marked.or_else(|| hooks().find(|(client, _)| client.called(named).is_some()));
-    Ok(found.map(|client| call::read(&payload, client, event)))
+    let found = marked.or_else(|| hooks().find(|(client, _)| client.find_name(named).is_some()));
+    Ok(found.map(|client| call::parse_call(&payload, client, event)))
 }
 
 /// The texts of an answer.
@@ -218,7 +223,7 @@ pub struct Words<'w> {
 /// any of them.
 ///
 /// It never approves a tool call: a client's file has no word for that.
-pub fn answer(hook: &HookProfile, event: &str, words: Words<'_>) -> Option<String> {
+pub fn render_answer(hook: &HookProfile, event: &str, words: Words<'_>) -> Option<String> {
     let fields = if words.holds { &hook.hold } else { &hook.answer };
     let notice = hook.notice.as_ref().zip(words.notice).map(|(key, text)| (&**key, text));
     let context = words.context.map(|text| (&**fields, text));
@@ -244,17 +249,17 @@ impl Serialize for HookAnswer<'_> {
         }
         let (fields, text) = self.context.unwrap_or_default();
         let is_one_object = |left: &AnswerField, right: &AnswerField| {
-            parts(left).zip(parts(right)).is_some_and(|(left, right)| left.0 == right.0)
+            split_key(left).zip(split_key(right)).is_some_and(|(left, right)| left.0 == right.0)
         };
         for fields in fields.chunk_by(is_one_object) {
-            match parts(&fields[0]) {
+            match split_key(&fields[0]) {
                 Some((object, _)) => {
-                    let inner = fields
-                        .iter()
-                        .filter_map(|field| Some((parts(field)?.1, self.value(field, text))));
+                    let inner = fields.iter().filter_map(|field| {
+                        Some((split_key(field)?.1, self.field_value(field, text)))
+                    });
                     map.serialize_entry(object, &InnerFields(inner.collect()))?;
                 }
-                None => map.serialize_entry(&*fields[0].key, self.value(&fields[0], text))?,
+                None => map.serialize_entry(&*fields[0].key, self.field_value(&fields[0], text))?,
             }
         }
         map.end()
@@ -262,7 +267,7 @@ impl Serialize for HookAnswer<'_> {
 }
 
 impl<'a> HookAnswer<'a> {
-    fn value(&self, field: &AnswerField, text: &'a str) -> &'a str {
+    fn field_value(&self, field: &AnswerField, text: &'a str) -> &'a str {
         match field.value {
             AnswerValue::TheText => text,
             AnswerValue::TheEvent => self.event,
@@ -273,7 +278,7 @@ impl<'a> HookAnswer<'a> {
 }
 
 /// Returns the object of a field and the key in it; `None` for a key at the top.
-fn parts(field: &AnswerField) -> Option<(&str, &str)> {
+fn split_key(field: &AnswerField) -> Option<(&str, &str)> {
     field.key.split_once('.')
 }
 

@@ -44,14 +44,18 @@ impl UnknownKind {
 }
 
 /// Notes a name, once. The only effect of any failure here is a missing note.
-pub fn note(system: &dyn System, client: &Client, unknown: &UnknownName) {
+pub fn record_unknown_name(system: &dyn System, client: &Client, unknown: &UnknownName) {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || "_-.:/".contains(character);
     let name = &unknown.name;
     if name.is_empty() || name.chars().count() > LONGEST || !name.chars().all(is_plain) {
         return;
     }
-    let (Some(path), known) = (place(system, client), read(system, client)) else { return };
+    let (Some(path), known) =
+        (unknown_names_path(system, client), read_unknown_names(system, client))
+    else {
+        return;
+    };
     let size: usize = known.iter().map(|known| known.name.len() + 8).sum();
     if known.contains(unknown) || size as u64 > MOST_BYTES {
         return;
@@ -66,8 +70,8 @@ pub fn note(system: &dyn System, client: &Client, unknown: &UnknownName) {
 }
 
 /// Returns the names that the hook has met.
-pub fn read(system: &dyn System, client: &Client) -> Vec<UnknownName> {
-    let Some(path) = place(system, client) else { return Vec::new() };
+pub fn read_unknown_names(system: &dyn System, client: &Client) -> Vec<UnknownName> {
+    let Some(path) = unknown_names_path(system, client) else { return Vec::new() };
     let bytes = system.read(&path, 2 * MOST_BYTES).unwrap_or_default();
     let mut found: Vec<UnknownName> = Vec::new();
     for line in String::from_utf8_lossy(&bytes).lines() {
@@ -86,12 +90,12 @@ pub fn read(system: &dyn System, client: &Client) -> Vec<UnknownName> {
 
 fn is_known(client: &Client, unknown: &UnknownName) -> bool {
     client.hook.as_ref().is_some_and(|hook| match unknown.kind {
-        UnknownKind::Event => hook.events.all().any(|name| **name == *unknown.name),
-        UnknownKind::Tool => hook.tools.all().any(|name| **name == *unknown.name),
+        UnknownKind::Event => hook.events.all_names().any(|name| **name == *unknown.name),
+        UnknownKind::Tool => hook.tools.all_names().any(|name| **name == *unknown.name),
     })
 }
 
-fn place(system: &dyn System, client: &Client) -> Option<PathBuf> {
+fn unknown_names_path(system: &dyn System, client: &Client) -> Option<PathBuf> {
     Some(state_directory(system)?.join("unknown").join(&*client.id))
 }
 
@@ -105,16 +109,19 @@ mod tests {
     #[test]
     fn a_name_is_noted_once() {
         let system = MemorySystem::new("/p").with_env("XDG_STATE_HOME", "/state");
-        let client = BUILTIN.find("claude").unwrap();
+        let client = BUILTIN.find_client("claude").unwrap();
         let named = |kind, name: &str| UnknownName { kind, name: name.to_owned() };
         let new = named(UnknownKind::Tool, "ReadMany");
         for name in
             [&new, &new, &named(UnknownKind::Event, "TurnEnd"), &named(UnknownKind::Tool, "a\nb")]
         {
-            note(&system, client, name);
+            record_unknown_name(&system, client, name);
         }
-        note(&system, client, &named(UnknownKind::Tool, "Read"));
-        assert_eq!(read(&system, client), [new, named(UnknownKind::Event, "TurnEnd")]);
-        assert_eq!(read(&system, BUILTIN.find("codex").unwrap()), []);
+        record_unknown_name(&system, client, &named(UnknownKind::Tool, "Read"));
+        assert_eq!(
+            read_unknown_names(&system, client),
+            [new, named(UnknownKind::Event, "TurnEnd")]
+        );
+        assert_eq!(read_unknown_names(&system, BUILTIN.find_client("codex").unwrap()), []);
     }
 }

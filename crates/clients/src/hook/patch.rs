@@ -5,7 +5,7 @@ use brief_dialects::Action;
 use super::{ToolEffect, Touch};
 
 /// Returns the files that a patch names, in order.
-pub(super) fn touches(text: &str) -> Vec<Touch> {
+pub(super) fn collect_patch_touches(text: &str) -> Vec<Touch> {
     let headers = [
         ("*** Add File: ", Action::Create),
         ("*** Update File: ", Action::Edit),
@@ -29,7 +29,7 @@ mod tests {
     fn every_file_of_a_patch_counts() {
         let patch = "*** Begin Patch\n*** Add File: new.py\n+x\n*** Update File: a b.py\n\
                      *** Move to: c.py\n@@\n-*** Add File: no\n*** End Patch";
-        let found: Vec<_> = touches(patch)
+        let found: Vec<_> = collect_patch_touches(patch)
             .into_iter()
             .map(|touch| (touch.path.display().to_string(), touch.how))
             .collect();

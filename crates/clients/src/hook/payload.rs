@@ -51,11 +51,11 @@ pub(super) struct Payload<'p> {
 }
 
 impl<'p> Payload<'p> {
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(super) fn contains_key(&self, key: &str) -> bool {
         self.keys.iter().any(|known| known == key)
     }
 
-    fn add<A: MapAccess<'p>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+    fn add_field<A: MapAccess<'p>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         let text = match key {
             "session_id" | "sessionId" | "sessionID" | "conversation_id" | "taskId" => {
                 &mut self.session
@@ -67,7 +67,7 @@ impl<'p> Payload<'p> {
             "transcript_path" => &mut self.transcript,
             "sessionContext" => {
                 let fields: PayloadFields<'p> = map.next_value()?;
-                self.root_session = fields.taken("rootSessionId");
+                self.root_session = fields.into_text("rootSessionId");
                 return Ok(());
             }
             "hook_event_name" | "hookEventName" | "hookName" | "event" => &mut self.event,
@@ -170,37 +170,37 @@ const ID: usize = 14;
 
 impl<'p> PayloadFields<'p> {
     /// Returns the text with this key.
-    pub(super) fn text(&self, key: &str) -> Option<&str> {
+    pub(super) fn find_text(&self, key: &str) -> Option<&str> {
         let index = KEYS.iter().position(|known| *known == key)?;
         self.texts[index].as_deref().filter(|text| !text.is_empty())
     }
 
     /// Takes the text with this key.
-    fn taken(mut self, key: &str) -> PayloadText<'p> {
+    fn into_text(mut self, key: &str) -> PayloadText<'p> {
         let index = KEYS.iter().position(|known| *known == key)?;
         self.texts[index].take()
     }
 
     /// Returns whether there is a value with this key, which marks a call that failed.
     pub(super) fn has_failed(&self, key: &str) -> bool {
-        if key == "error" { self.has_error } else { self.text(key).is_some() }
+        if key == "error" { self.has_error } else { self.find_text(key).is_some() }
     }
 
-    fn add<A: MapAccess<'p>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+    fn add_field<A: MapAccess<'p>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "files" => map.next_value().map(|Listed(files)| self.files = files),
             "commands" => map.next_value().map(|Listed(commands)| self.commands = commands),
             "changedFiles" => map.next_value().map(|Listed(files)| self.changed = files),
             "bashEditDiff" => map.next_value().map(|inner| {
                 if let TextOr::Other(inner) = inner {
-                    self.take(*inner);
+                    self.merge_fields(*inner);
                 }
             }),
             "error" => map.next_value().map(|error: TextOr<'p>| self.has_error = !error.is_empty()),
             // Some clients put the tool's name and its input into one object.
             "input" => map.next_value().map(|inner| match inner {
                 TextOr::Text(text) => self.texts[8] = Some(text),
-                TextOr::Other(inner) => self.take(*inner),
+                TextOr::Other(inner) => self.merge_fields(*inner),
                 TextOr::Nothing => {}
             }),
             _ => {
@@ -217,7 +217,7 @@ impl<'p> PayloadFields<'p> {
         }
     }
 
-    fn take(&mut self, inner: PayloadFields<'p>) {
+    fn merge_fields(&mut self, inner: PayloadFields<'p>) {
         for (text, found) in self.texts.iter_mut().zip(inner.texts) {
             if found.is_some() {
                 *text = found;
@@ -231,28 +231,28 @@ impl<'p> PayloadFields<'p> {
 
 /// A value that is read from any JSON: the visitor skips what it has no use for.
 trait FromAny<'de>: Sized {
-    fn text(_: Cow<'de, str>) -> Self {
-        Self::other()
+    fn from_text(_: Cow<'de, str>) -> Self {
+        Self::from_other()
     }
 
-    fn flag(_: bool) -> Self {
-        Self::other()
+    fn from_flag(_: bool) -> Self {
+        Self::from_other()
     }
 
-    fn number(_: u64) -> Self {
-        Self::other()
+    fn from_number(_: u64) -> Self {
+        Self::from_other()
     }
 
-    fn other() -> Self;
+    fn from_other() -> Self;
 
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+    fn from_list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Self::other())
+        Ok(Self::from_other())
     }
 
-    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+    fn from_object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Self::other())
+        Ok(Self::from_other())
     }
 }
 
@@ -266,39 +266,39 @@ impl<'de, T: FromAny<'de>> Visitor<'de> for AnyValue<T> {
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<T, E> {
-        Ok(T::text(Cow::Borrowed(text)))
+        Ok(T::from_text(Cow::Borrowed(text)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<T, E> {
-        Ok(T::text(Cow::Owned(text.to_owned())))
+        Ok(T::from_text(Cow::Owned(text.to_owned())))
     }
 
     fn visit_bool<E>(self, flag: bool) -> Result<T, E> {
-        Ok(T::flag(flag))
+        Ok(T::from_flag(flag))
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<T, E> {
-        Ok(T::other())
+        Ok(T::from_other())
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<T, E> {
-        Ok(T::number(number))
+        Ok(T::from_number(number))
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<T, E> {
-        Ok(T::other())
+        Ok(T::from_other())
     }
 
     fn visit_unit<E>(self) -> Result<T, E> {
-        Ok(T::other())
+        Ok(T::from_other())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
-        T::list(list)
+        T::from_list(list)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::object(map)
+        T::from_object(map)
     }
 }
 
@@ -324,19 +324,19 @@ enum Scalar<'p> {
 }
 
 impl<'de> FromAny<'de> for Scalar<'de> {
-    fn text(text: Cow<'de, str>) -> Self {
+    fn from_text(text: Cow<'de, str>) -> Self {
         Scalar::Text(text)
     }
 
-    fn flag(flag: bool) -> Self {
+    fn from_flag(flag: bool) -> Self {
         Scalar::Flag(flag)
     }
 
-    fn number(number: u64) -> Self {
+    fn from_number(number: u64) -> Self {
         Scalar::Number(number)
     }
 
-    fn other() -> Self {
+    fn from_other() -> Self {
         Scalar::Other
     }
 }
@@ -345,11 +345,11 @@ impl<'de> FromAny<'de> for Scalar<'de> {
 struct Listed<'p>(Vec<Cow<'p, str>>);
 
 impl<'de> FromAny<'de> for Listed<'de> {
-    fn other() -> Self {
+    fn from_other() -> Self {
         Listed(Vec::new())
     }
 
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+    fn from_list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         let mut found = Vec::new();
         while let Some(element) = list.next_element::<TextOr<'de>>()? {
             let text = match element {
@@ -381,29 +381,29 @@ impl TextOr<'_> {
 }
 
 impl<'de> FromAny<'de> for TextOr<'de> {
-    fn text(text: Cow<'de, str>) -> Self {
+    fn from_text(text: Cow<'de, str>) -> Self {
         TextOr::Text(text)
     }
 
-    fn other() -> Self {
+    fn from_other() -> Self {
         TextOr::Nothing
     }
 
-    fn object<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-        PayloadFields::object(map).map(|fields| TextOr::Other(Box::new(fields)))
+    fn from_object<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        PayloadFields::from_object(map).map(|fields| TextOr::Other(Box::new(fields)))
     }
 }
 
 impl<'de> FromAny<'de> for PayloadFields<'de> {
-    fn other() -> Self {
+    fn from_other() -> Self {
         PayloadFields::default()
     }
 
-    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+    fn from_object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut fields = PayloadFields::default();
         while let Some(key) = map.next_key::<Scalar<'de>>()? {
             match key {
-                Scalar::Text(key) => fields.add(&key, &mut map)?,
+                Scalar::Text(key) => fields.add_field(&key, &mut map)?,
                 Scalar::Flag(_) | Scalar::Number(_) | Scalar::Other => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -414,16 +414,16 @@ impl<'de> FromAny<'de> for PayloadFields<'de> {
 }
 
 impl<'de> FromAny<'de> for Payload<'de> {
-    fn other() -> Self {
+    fn from_other() -> Self {
         Payload::default()
     }
 
-    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+    fn from_object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut payload = Payload { is_object: true, ..Payload::default() };
         while let Some(key) = map.next_key::<Scalar<'de>>()? {
             match key {
                 Scalar::Text(key) => {
-                    payload.add(&key, &mut map)?;
+                    payload.add_field(&key, &mut map)?;
                     payload.keys.push(key);
                 }
                 Scalar::Flag(_) | Scalar::Number(_) | Scalar::Other => {

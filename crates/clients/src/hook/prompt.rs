@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 64 * 1024;
 const OTHERS: [&str; 2] = ["<hook_context>", "</hook_context>"];
 
 /// Returns the words of a prompt that look like paths, in order, each once.
-pub(super) fn paths(prompt: &str) -> Vec<String> {
+pub(super) fn collect_prompt_paths(prompt: &str) -> Vec<String> {
     let mut end = prompt.len().min(MOST_BYTES);
     while !prompt.is_char_boundary(end) {
         end -= 1;
@@ -21,15 +21,15 @@ pub(super) fn paths(prompt: &str) -> Vec<String> {
     let mut prompt = &prompt[..end];
     let mut found = Vec::new();
     while let Some(start) = prompt.find(OTHERS[0]) {
-        add(&mut found, &prompt[..start]);
+        add_paths(&mut found, &prompt[..start]);
         let rest = &prompt[start..];
         prompt = rest.find(OTHERS[1]).map_or("", |end| &rest[end + OTHERS[1].len()..]);
     }
-    add(&mut found, prompt);
+    add_paths(&mut found, prompt);
     found
 }
 
-fn add(found: &mut Vec<String>, text: &str) {
+fn add_paths(found: &mut Vec<String>, text: &str) {
     for word in text.split(|c: char| c.is_whitespace() || "`'\"()<>[]{}|,;".contains(c)) {
         let word = word.strip_prefix('@').unwrap_or(word);
         let word = word.trim_end_matches(['.', ':', '?', '!']);
@@ -59,7 +59,7 @@ mod tests {
             ("<hook_context>read rules/x.md</hook_context>\n\nchange a.py", &["a.py"]),
             ("<hook_context>read rules/x.md", &[]),
         ] {
-            assert_eq!(paths(prompt), expected, "{prompt}");
+            assert_eq!(collect_prompt_paths(prompt), expected, "{prompt}");
         }
     }
 
@@ -67,9 +67,9 @@ mod tests {
     fn any_text_ends() {
         arbtest::arbtest(|bytes| {
             let text: String = bytes.arbitrary()?;
-            assert!(paths(&text).len() <= MOST_PATHS);
+            assert!(collect_prompt_paths(&text).len() <= MOST_PATHS);
             Ok(())
         });
-        assert_eq!(paths(&"ä.py  ".repeat(100_000)), ["ä.py"]);
+        assert_eq!(collect_prompt_paths(&"ä.py  ".repeat(100_000)), ["ä.py"]);
     }
 }

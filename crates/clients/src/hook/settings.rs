@@ -7,7 +7,7 @@ use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 
 use super::guard::{find_command, options_after};
-use crate::json_text::{Container, JsonText, quoted};
+use crate::json_text::{Container, JsonText, quote_json};
 use crate::shared::split_mark;
 
 /// A hook for the settings.
@@ -62,7 +62,7 @@ impl HookTable {
     }
 
     /// Returns the path of the list of an event.
-    fn path(self, event: &str) -> Vec<&str> {
+    fn list_path(self, event: &str) -> Vec<&str> {
         match self {
             HookTable::TopGroups => vec![event],
             HookTable::Groups | HookTable::List { .. } => vec!["hooks", event],
@@ -70,7 +70,7 @@ impl HookTable {
     }
 
     /// Returns the list of an event.
-    fn list<'o, 't>(self, top: &'o Object<'t>, event: &str) -> Option<&'o Array<'t>> {
+    fn find_event_list<'o, 't>(self, top: &'o Object<'t>, event: &str) -> Option<&'o Array<'t>> {
         match self {
             HookTable::TopGroups => top.get_array(event),
             HookTable::Groups | HookTable::List { .. } => top.get_object("hooks")?.get_array(event),
@@ -78,8 +78,8 @@ impl HookTable {
     }
 
     /// Returns the handlers of an event.
-    fn handlers<'o, 't>(self, top: &'o Object<'t>, event: &str) -> Vec<&'o Value<'t>> {
-        let Some(list) = self.list(top, event) else { return Vec::new() };
+    fn collect_handlers<'o, 't>(self, top: &'o Object<'t>, event: &str) -> Vec<&'o Value<'t>> {
+        let Some(list) = self.find_event_list(top, event) else { return Vec::new() };
         if self.is_list() {
             return list.elements.iter().collect();
         }
@@ -124,7 +124,7 @@ pub const NEW_FILE: &str = "{\n}\n\n";
 /// or `None` when nothing changes.
 ///
 /// `text` is `None` for a missing file.
-pub fn install(
+pub fn install_hooks(
     text: Option<&str>,
     table: HookTable,
     hooks: &[Hook],
@@ -132,21 +132,21 @@ pub fn install(
     let (mark, before) = split_mark(text.unwrap_or("{\n}\n"));
     let mut text = before.to_owned();
     let json = JsonText::parse(&text)?;
-    check_shape(top(&json)?, table)?;
-    let is_new = top(&json)?.properties.is_empty();
+    check_shape(top_object(&json)?, table)?;
+    let is_new = top_object(&json)?.properties.is_empty();
     if let (true, HookTable::List { version: Some(version) }) = (is_new, table) {
-        text = json.insert(&[], Some("version"), &version.to_string())?;
+        text = json.insert_element(&[], Some("version"), &version.to_string())?;
     }
     let mut is_changed = false;
     let kept = paths_to_keep(&JsonText::parse(&text)?, table, hooks);
     for hook in hooks {
-        if has_only(top(&JsonText::parse(&text)?)?, hook, table) {
+        if has_only(top_object(&JsonText::parse(&text)?)?, hook, table) {
             continue;
         }
         is_changed = true;
-        text = without(text, hook, table, &kept)?.0;
-        let new = if table.is_list() { handler(hook) } else { group(hook) };
-        text = JsonText::parse(&text)?.insert_marked(&table.path(&hook.event), None, &new)?;
+        text = remove_handlers(text, hook, table, &kept)?.0;
+        let new = if table.is_list() { render_handler(hook) } else { render_group(hook) };
+        text = JsonText::parse(&text)?.insert_marked(&table.list_path(&hook.event), None, &new)?;
     }
     Ok(is_changed.then(|| format!("{mark}{text}")))
 }
@@ -154,18 +154,18 @@ pub fn install(
 /// Removes every handler that runs the hooks' program under their events, and the parents that become empty, except those
 /// that the user had left empty.
 /// Returns the new text, or `None` when no handler was there.
-pub fn uninstall(
+pub fn uninstall_hooks(
     text: &str,
     table: HookTable,
     hooks: &[Hook],
 ) -> Result<Option<String>, SettingsError> {
     let (mark, before) = split_mark(text);
     let mut text = before.to_owned();
-    check_shape(top(&JsonText::parse(&text)?)?, table)?;
+    check_shape(top_object(&JsonText::parse(&text)?)?, table)?;
     let kept = paths_to_keep(&JsonText::parse(&text)?, table, hooks);
     let mut is_changed = false;
     for hook in hooks {
-        let (left, is_removed) = without(text, hook, table, &kept)?;
+        let (left, is_removed) = remove_handlers(text, hook, table, &kept)?;
         text = left;
         is_changed |= is_removed;
     }
@@ -185,7 +185,7 @@ fn paths_to_keep<'h>(
     hooks: &'h [Hook],
 ) -> Vec<Vec<&'h str>> {
     let paths = hooks.iter().flat_map(|hook| {
-        let path = table.path(&hook.event);
+        let path = table.list_path(&hook.event);
         (1..=path.len()).map(move |length| path[..length].to_vec()).collect::<Vec<_>>()
     });
     let mut kept: Vec<Vec<&str>> = paths.filter(|path| json.was_empty(path)).collect();
@@ -195,7 +195,7 @@ fn paths_to_keep<'h>(
 
 /// Removes the handlers of ours under an event, and the parents that become empty, except `kept`. Returns the text, and
 /// whether it changed.
-fn without(
+fn remove_handlers(
     mut text: String,
     hook: &Hook,
     table: HookTable,
@@ -204,15 +204,15 @@ fn without(
     let mut is_changed = false;
     loop {
         let json = JsonText::parse(&text)?;
-        let left = table.list(top(&json)?, &hook.event).and_then(|list| {
+        let left = table.find_event_list(top_object(&json)?, &hook.event).and_then(|list| {
             let (list, handler) = first_of_ours(list, hook, table)?;
-            Some(json.remove(&Container::list(list), handler.range()))
+            Some(json.remove_element(&Container::from_list(list), handler.range()))
         });
         let Some(left) = left else { break };
         text = left;
         is_changed = true;
     }
-    let mut path = table.path(&hook.event);
+    let mut path = table.list_path(&hook.event);
     while is_changed && !path.is_empty() && !kept.contains(&path) {
         if let Some(left) = JsonText::parse(&text)?.without_empty(&path)? {
             text = left;
@@ -228,7 +228,7 @@ fn first_of_ours<'o, 't>(
     hook: &Hook,
     table: HookTable,
 ) -> Option<(&'o Array<'t>, &'o Value<'t>)> {
-    let ours = |list: &'o Array<'t>| list.elements.iter().filter(|value| runs(value, hook));
+    let ours = |list: &'o Array<'t>| list.elements.iter().filter(|value| runs_program(value, hook));
     if table.is_list() {
         return ours(list).next().map(|handler| (list, handler));
     }
@@ -242,12 +242,12 @@ fn first_of_ours<'o, 't>(
 
 /// Returns whether an event has one handler of ours, with the fields of the hook's own.
 fn has_only(top: &Object<'_>, hook: &Hook, table: HookTable) -> bool {
-    let handlers = table.handlers(top, &hook.event);
-    let mut ours = handlers.into_iter().filter(|handler| runs(handler, hook));
+    let handlers = table.collect_handlers(top, &hook.event);
+    let mut ours = handlers.into_iter().filter(|handler| runs_program(handler, hook));
     match (ours.next(), ours.next()) {
         // A user may have added fields.
         (Some(only), None) => hook.handler.iter().all(|(key, value)| match value {
-            HandlerValue::Text(text) => texts(only).any(|field| field == (key, text)),
+            HandlerValue::Text(text) => handler_texts(only).any(|field| field == (key, text)),
             HandlerValue::Number(_) => {
                 only.as_object().and_then(|only| only.get_number(key)).is_some()
             }
@@ -256,7 +256,7 @@ fn has_only(top: &Object<'_>, hook: &Hook, table: HookTable) -> bool {
     }
 }
 
-fn top<'j, 't>(json: &'j JsonText<'t>) -> Result<&'j Object<'t>, SettingsError> {
+fn top_object<'j, 't>(json: &'j JsonText<'t>) -> Result<&'j Object<'t>, SettingsError> {
     json.value.as_object().ok_or(SettingsError::NotAnObject(match json.value {
         Value::NullKeyword(_) => "`null`",
         Value::Array(_) => "a list",
@@ -266,7 +266,7 @@ fn top<'j, 't>(json: &'j JsonText<'t>) -> Result<&'j Object<'t>, SettingsError> 
     }))
 }
 
-fn shape(place: impl Into<String>, expected: &'static str) -> SettingsError {
+fn shape_error(place: impl Into<String>, expected: &'static str) -> SettingsError {
     SettingsError::Shape { place: place.into(), expected }
 }
 
@@ -276,22 +276,23 @@ fn check_shape(top: &Object<'_>, table: HookTable) -> Result<(), SettingsError> 
         HookTable::TopGroups => (top, ""),
         HookTable::Groups | HookTable::List { .. } => {
             let Some(hooks) = top.get("hooks") else { return Ok(()) };
-            (hooks.value.as_object().ok_or_else(|| shape("hooks", "an object"))?, "hooks.")
+            (hooks.value.as_object().ok_or_else(|| shape_error("hooks", "an object"))?, "hooks.")
         }
     };
     for property in &events.properties {
         let place = format!("{above}{}", property.name.as_str());
-        let list = property.value.as_array().ok_or_else(|| shape(&place, "a list"))?;
+        let list = property.value.as_array().ok_or_else(|| shape_error(&place, "a list"))?;
         for (index, element) in list.elements.iter().enumerate() {
             let place = format!("{place}[{index}]");
-            let element = element.as_object().ok_or_else(|| shape(&place, "an object"))?;
+            let element = element.as_object().ok_or_else(|| shape_error(&place, "an object"))?;
             if table.is_list() {
                 continue;
             }
             let place = format!("{place}.hooks");
-            let handlers = element.get_array("hooks").ok_or_else(|| shape(&place, "a list"))?;
+            let handlers =
+                element.get_array("hooks").ok_or_else(|| shape_error(&place, "a list"))?;
             if handlers.elements.iter().any(|handler| handler.as_object().is_none()) {
-                return Err(shape(place, "a list of objects"));
+                return Err(shape_error(place, "a list of objects"));
             }
         }
     }
@@ -299,7 +300,7 @@ fn check_shape(top: &Object<'_>, table: HookTable) -> Result<(), SettingsError> 
 }
 
 /// Returns the texts of a handler, by key.
-fn texts<'o>(handler: &'o Value<'_>) -> impl Iterator<Item = (&'o str, &'o str)> {
+fn handler_texts<'o>(handler: &'o Value<'_>) -> impl Iterator<Item = (&'o str, &'o str)> {
     let properties = handler.as_object().into_iter().flat_map(|handler| &handler.properties);
     properties.filter_map(|property| {
         Some((property.name.as_str(), &*property.value.as_string_lit()?.value))
@@ -307,8 +308,8 @@ fn texts<'o>(handler: &'o Value<'_>) -> impl Iterator<Item = (&'o str, &'o str)>
 }
 
 /// Returns whether a handler runs the hook's program, with any options.
-fn runs(handler: &Value<'_>, hook: &Hook) -> bool {
-    texts(handler).any(|(_, text)| is_ours(text, hook))
+fn runs_program(handler: &Value<'_>, hook: &Hook) -> bool {
+    handler_texts(handler).any(|(_, text)| is_ours(text, hook))
 }
 
 /// Returns whether a line runs the hook's program, with any options, guarded or not.
@@ -325,8 +326,8 @@ pub fn installed_lines(text: &str, table: HookTable, hooks: &[Hook]) -> Vec<Stri
     };
     let mut lines: Vec<String> = Vec::new();
     for hook in hooks {
-        for handler in table.handlers(top, &hook.event) {
-            for (_, line) in texts(handler).filter(|(_, line)| is_ours(line, hook)) {
+        for handler in table.collect_handlers(top, &hook.event) {
+            for (_, line) in handler_texts(handler).filter(|(_, line)| is_ours(line, hook)) {
                 if !lines.iter().any(|known| known == line) {
                     lines.push(line.to_owned());
                 }
@@ -337,22 +338,22 @@ pub fn installed_lines(text: &str, table: HookTable, hooks: &[Hook]) -> Vec<Stri
 }
 
 /// Formats the handler of a hook as JSON.
-fn handler(hook: &Hook) -> String {
+fn render_handler(hook: &Hook) -> String {
     let fields = hook.handler.iter();
     let fields: Vec<String> = fields
         .map(|(key, value)| match value {
-            HandlerValue::Text(text) => format!("{}: {}", quoted(key), quoted(text)),
-            HandlerValue::Number(number) => format!("{}: {number}", quoted(key)),
+            HandlerValue::Text(text) => format!("{}: {}", quote_json(key), quote_json(text)),
+            HandlerValue::Number(number) => format!("{}: {number}", quote_json(key)),
         })
         .collect();
     format!("{{{}}}", fields.join(", "))
 }
 
 /// Formats the handler of a hook as JSON, in a group of its own.
-fn group(hook: &Hook) -> String {
+fn render_group(hook: &Hook) -> String {
     let matcher = hook.matcher.as_ref();
-    let matcher = matcher.map(|matcher| format!("\"matcher\": {}, ", quoted(matcher)));
-    format!("{{{}\"hooks\": [{}]}}", matcher.unwrap_or_default(), handler(hook))
+    let matcher = matcher.map(|matcher| format!("\"matcher\": {}, ", quote_json(matcher)));
+    format!("{{{}\"hooks\": [{}]}}", matcher.unwrap_or_default(), render_handler(hook))
 }
 
 #[cfg(test)]
@@ -369,11 +370,11 @@ mod tests {
     }
 
     fn install(text: Option<&str>) -> Result<Option<String>, SettingsError> {
-        super::install(text, HookTable::Groups, &[hook()])
+        super::install_hooks(text, HookTable::Groups, &[hook()])
     }
 
     fn uninstall(text: &str) -> Result<Option<String>, SettingsError> {
-        super::uninstall(text, HookTable::Groups, &[hook()])
+        super::uninstall_hooks(text, HookTable::Groups, &[hook()])
     }
 
     #[test]
@@ -446,13 +447,13 @@ mod tests {
                 .map(|event| Hook { event: event.to_owned(), ..hook() })
                 .into();
             for hooks in [&many[..], &many[1..2]] {
-                let installed = super::install(Some(text), HookTable::Groups, hooks).unwrap();
+                let installed = super::install_hooks(Some(text), HookTable::Groups, hooks).unwrap();
                 let installed = installed.unwrap();
                 assert_eq!(
-                    super::install(Some(&installed), HookTable::Groups, hooks).unwrap(),
+                    super::install_hooks(Some(&installed), HookTable::Groups, hooks).unwrap(),
                     None
                 );
-                let left = super::uninstall(&installed, HookTable::Groups, hooks).unwrap();
+                let left = super::uninstall_hooks(&installed, HookTable::Groups, hooks).unwrap();
                 assert_eq!(left.as_deref(), Some(text), "{installed}");
             }
         }

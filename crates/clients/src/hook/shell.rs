@@ -19,7 +19,7 @@ use super::{ToolEffect, Touch};
 const MOST_TOUCHES: usize = 8;
 
 /// Returns the paths that a command line plainly reads and writes, in order, each path and action once.
-pub(super) fn touches(line: &str) -> Vec<Touch> {
+pub(super) fn collect_shell_touches(line: &str) -> Vec<Touch> {
     let mut found = Touches(Vec::new());
     for command in parse_commands(line) {
         found.add_command(&command);
@@ -44,19 +44,25 @@ impl Touches {
                 }
             };
             if let Some(path) = redirect.target.literal() {
-                self.add(path, effect, command.directory.as_deref(), false);
+                self.add_touch(path, effect, command.directory.as_deref(), false);
             }
         }
     }
 
     fn add_program(&mut self, program: &str, run: &Invocation<'_>, command: &SimpleCommand) {
         let is_hidden = python::is_python(program);
-        for (path, how) in programs::touches(program, run.operands(), command) {
-            self.add(&path, how, run.directory.as_deref(), is_hidden);
+        for (path, how) in programs::collect_program_effects(program, run.operands(), command) {
+            self.add_touch(&path, how, run.directory.as_deref(), is_hidden);
         }
     }
 
-    fn add(&mut self, path: &str, how: ToolEffect, directory: Option<&Path>, is_hidden: bool) {
+    fn add_touch(
+        &mut self,
+        path: &str,
+        how: ToolEffect,
+        directory: Option<&Path>,
+        is_hidden: bool,
+    ) {
         if path.is_empty() || path == "-" || path.starts_with("/dev/") {
             return;
         }
@@ -84,7 +90,7 @@ mod tests {
             ToolEffect::Writes => 'w',
             ToolEffect::Unknown => '?',
         };
-        touches(line)
+        collect_shell_touches(line)
             .iter()
             .map(|touch| format!("{} {}", letter(touch.how), touch.path.display()))
             .collect()
@@ -298,16 +304,16 @@ mod tests {
     fn any_text_ends() {
         arbtest::arbtest(|bytes| {
             let text: String = bytes.arbitrary()?;
-            assert!(touches(&text).len() <= MOST_TOUCHES);
+            assert!(collect_shell_touches(&text).len() <= MOST_TOUCHES);
             Ok(())
         });
         let nested = "bash -c '".repeat(1_000);
-        assert!(touches(&nested).is_empty());
-        assert!(touches(&"(".repeat(100_000)).is_empty());
+        assert!(collect_shell_touches(&nested).is_empty());
+        assert!(collect_shell_touches(&"(".repeat(100_000)).is_empty());
         arbtest::arbtest(|bytes| {
             let text: String = bytes.arbitrary()?;
             for program in ["python3", "git apply", "patch -p1"] {
-                touches(&format!("{program} <<'EOF'\n{text}\nEOF"));
+                collect_shell_touches(&format!("{program} <<'EOF'\n{text}\nEOF"));
             }
             Ok(())
         });

@@ -29,16 +29,16 @@ impl<'p> ProjectFiles<'p> {
     }
 
     /// Records the path of an original for messages.
-    pub(super) fn show(&mut self, path: &Path, shown: &str) {
+    pub(super) fn record_original(&mut self, path: &Path, shown: &str) {
         self.shown.insert(path.to_owned(), shown.to_owned());
     }
 
     /// Returns the path of an original below the project.
-    pub(super) fn shown(&self, path: &Path) -> Option<&str> {
+    pub(super) fn find_original(&self, path: &Path) -> Option<&str> {
         self.shown.get(path).map(String::as_str)
     }
 
-    fn list(&self) -> &[String] {
+    fn list_files(&self) -> &[String] {
         self.listed.get_or_init(self.list)
     }
 }
@@ -70,10 +70,10 @@ pub(super) fn common_scope(
         let length = |item: &ImportedItem| item.scope.iter().map(String::len).sum::<usize>();
         if length(right) < length(left) { right.scope.clone() } else { left.scope.clone() }
     };
-    match (matcher(left), matcher(right)) {
+    match (build_scope_matcher(left), build_scope_matcher(right)) {
         (Some(own), Some(other)) => {
             let mut is_some = false;
-            for file in files.list() {
+            for file in files.list_files() {
                 match (own(file), other(file)) {
                     (true, true) => is_some = true,
                     (false, false) => {}
@@ -81,8 +81,8 @@ pub(super) fn common_scope(
                         let (one, two) = if is_left { (left, right) } else { (right, left) };
                         return Err(format!(
                             "{} is for `{file}`, {} is not",
-                            of(one, files),
-                            of(two, files)
+                            render_original(one, files),
+                            render_original(two, files)
                         ));
                     }
                 }
@@ -107,18 +107,19 @@ fn at_any_depth(scope: &[String]) -> Vec<&str> {
 }
 
 /// Returns whether a path is in the scope of an item; `None` for a scope of all files.
-fn matcher(item: &ImportedItem) -> Option<impl Fn(&str) -> bool> {
+fn build_scope_matcher(item: &ImportedItem) -> Option<impl Fn(&str) -> bool> {
     let globs: Vec<Glob> = item.scope.iter().filter_map(|own| Glob::new(own).ok()).collect();
     (!globs.is_empty()).then_some(move |path: &str| globs.iter().any(|glob| glob.matches(path)))
 }
 
 /// Returns the reason why two agents with other tools stay apart.
 fn other_tools(left: &ImportedItem, right: &ImportedItem, profiles: &Profiles) -> Option<String> {
-    let (own, other) = (left.field("tools"), right.field("tools"));
+    let (own, other) = (left.find_field("tools"), right.find_field("tools"));
     if own == other {
         return None;
     }
-    let cannot = |item: &ImportedItem| is_of(item, profiles, |layout| !layout.has(From::Tools));
+    let cannot =
+        |item: &ImportedItem| is_of(item, profiles, |layout| !layout.has_field_from(From::Tools));
     if own.is_none() && cannot(left) || other.is_none() && cannot(right) {
         return None;
     }
@@ -139,8 +140,8 @@ fn is_of(item: &ImportedItem, profiles: &Profiles, is_it: impl Fn(&Layout) -> bo
 }
 
 /// Returns the original of an item, as a reader sees it.
-pub(super) fn of(item: &ImportedItem, files: &ProjectFiles<'_>) -> String {
+pub(super) fn render_original(item: &ImportedItem, files: &ProjectFiles<'_>) -> String {
     let member = item.members.first();
-    let path = member.and_then(|member| files.shown(&member.path));
+    let path = member.and_then(|member| files.find_original(&member.path));
     format!("`{}`", path.unwrap_or(&item.name))
 }

@@ -1,13 +1,13 @@
 //! The arguments in a client's command, in our words.
 
-use brief_dialects::portable::arguments::{Argument, MOST_ARGUMENTS, find};
+use brief_dialects::portable::arguments::{Argument, MOST_ARGUMENTS, find_arguments};
 
 use crate::profile::ArgumentForms;
 
 /// Returns the body of a command with the format's words for arguments, and their names.
 ///
 /// The caller compiles it again: a body that would come out otherwise stays the client's own.
-pub(super) fn portable(body: &str, forms: &ArgumentForms) -> (String, Vec<String>) {
+pub(super) fn convert_arguments(body: &str, forms: &ArgumentForms) -> (String, Vec<String>) {
     let mut names: Vec<String> = Vec::new();
     let mut output = String::with_capacity(body.len());
     let mut rest = body;
@@ -28,7 +28,7 @@ fn next(text: &str, forms: &ArgumentForms, names: &mut Vec<String>) -> (usize, S
     if let Some((own, written)) = literal {
         return (written.len(), own.clone());
     }
-    if let Some((length, position)) = one(text, forms, names) {
+    if let Some((length, position)) = parse_argument(text, forms, names) {
         return (length, format!("${position}"));
     }
     let all = forms.all.as_deref().filter(|all| text.starts_with(all));
@@ -46,14 +46,18 @@ fn next(text: &str, forms: &ArgumentForms, names: &mut Vec<String>) -> (usize, S
     let is_dollar = dollar.is_some() || text.starts_with('$');
     let reads_as_argument = || {
         let plain = format!("${}", &text[length..]);
-        matches!(find(&plain, 0).first(), Some((span, argument)) if span.start == 0 && *argument != Argument::Dollar)
+        matches!(find_arguments(&plain, 0).first(), Some((span, argument)) if span.start == 0 && *argument != Argument::Dollar)
     };
     let is_escaped = is_dollar && reads_as_argument();
     (length, if is_escaped { "\\$" } else { &text[..length] }.to_owned())
 }
 
 /// Returns the length of one argument at the start of a text, and its position from 1.
-fn one(text: &str, forms: &ArgumentForms, names: &mut Vec<String>) -> Option<(usize, usize)> {
+fn parse_argument(
+    text: &str,
+    forms: &ArgumentForms,
+    names: &mut Vec<String>,
+) -> Option<(usize, usize)> {
     let form = forms.one.as_deref()?;
     for (mark, is_number) in
         [("{n}", true), ("{name}", false), ("{NAME}", false), ("{word}", false)]

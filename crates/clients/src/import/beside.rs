@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::mcp::{self, DeclaredServer, FoundServer, Server, ServerFile, Transport};
 use crate::profile::{ProfileScope, Profiles};
 
-use super::header::field;
+use super::header::find_yaml_field;
 use super::{ImportLoss, SkippedFile, peers, tool_clients};
 
 /// A server of one or several clients.
@@ -86,50 +86,54 @@ fn is_settings(path: &str) -> bool {
 }
 
 /// Reads the files, each with its path below the project.
-pub(super) fn read(files: &[(String, Vec<u8>)], profiles: &Profiles) -> Beside {
+pub(super) fn collect_beside_files(files: &[(String, Vec<u8>)], profiles: &Profiles) -> Beside {
     let mut beside = Beside::default();
     for (path, bytes) in files {
         if let Some((_, reason)) = UNSAID.iter().find(|(name, _)| name == path) {
-            beside.name(path, (*reason).to_owned());
+            beside.skip_file(path, (*reason).to_owned());
         }
         let Ok(text) = std::str::from_utf8(bytes) else {
-            beside.name(path, super::ImportRefusal::NotUtf8.to_string());
+            beside.skip_file(path, super::ImportRefusal::NotUtf8.to_string());
             continue;
         };
         if let Some((_, sources)) = RECORDS.iter().find(|(name, _)| name == path) {
             for source in sources(text) {
-                beside.name(path, source);
+                beside.skip_file(path, source);
             }
         }
         if is_settings(path) {
-            beside.settings(path, text);
+            beside.report_settings(path, text);
         }
         if tool_clients::is_one(path) {
-            beside.clients(path, text, profiles);
+            beside.add_clients(path, text, profiles);
         }
         for file in server_files().filter(|file| file.path == path) {
             let is_peer = mcp::PEER_FILES.contains(&file);
-            match mcp::find(&file, text, Path::new("")) {
-                Err(problem) => beside.name(path, problem),
+            match mcp::parse_servers(&file, text, Path::new("")) {
+                Err(problem) => beside.skip_file(path, problem),
                 Ok(found) => {
                     let names: Vec<String> =
                         found.iter().map(|found| found.server.name.clone()).collect();
                     for mut found in found {
                         let clients = if is_peer {
                             found.others.retain(|own| !OF_TOOLS.contains(&own.as_str()));
-                            beside.targets(path, &found, profiles)
+                            beside.resolve_targets(path, &found, profiles)
                         } else {
                             Some(vec![file.owner.to_owned()])
                         };
                         if let Some(clients) = clients {
-                            beside.add(path, &clients, found, profiles);
+                            beside.add_server(path, &clients, found, profiles);
                         }
                     }
-                    for name in
-                        mcp::names(&file, text).into_iter().filter(|own| !names.contains(own))
+                    for name in mcp::parse_server_names(&file, text)
+                        .into_iter()
+                        .filter(|own| !names.contains(own))
                     {
                         let reason = "says neither what to start nor where the server is";
-                        beside.name(path, format!("the server `{name}` is not imported: {reason}"));
+                        beside.skip_file(
+                            path,
+                            format!("the server `{name}` is not imported: {reason}"),
+                        );
                     }
                 }
             }
@@ -139,21 +143,21 @@ pub(super) fn read(files: &[(String, Vec<u8>)], profiles: &Profiles) -> Beside {
 }
 
 impl Beside {
-    fn name(&mut self, path: &str, reason: String) {
+    fn skip_file(&mut self, path: &str, reason: String) {
         let loss = ImportLoss::NoPortableForm;
         self.named.push(SkippedFile { path: path.to_owned(), reason, loss });
     }
 
-    fn refuse(&mut self, path: &str, server: &str, problem: &str) {
+    fn refuse_server(&mut self, path: &str, server: &str, problem: &str) {
         let reason = format!("the server `{server}` is not imported and stays there: {problem}");
-        self.name(path, reason);
+        self.skip_file(path, reason);
     }
 
     /// Takes the clients that another tool's settings name.
-    fn clients(&mut self, path: &str, text: &str, profiles: &Profiles) {
-        let (known, unknown) = tool_clients::read(path, text, &profiles.ids());
+    fn add_clients(&mut self, path: &str, text: &str, profiles: &Profiles) {
+        let (known, unknown) = tool_clients::parse_tool_clients(path, text, &profiles.ids());
         for name in unknown {
-            self.name(path, format!("no client is known as `{name}`"));
+            self.skip_file(path, format!("no client is known as `{name}`"));
         }
         if !known.is_empty() {
             self.named_in.push(path.to_owned());
@@ -163,7 +167,7 @@ impl Beside {
         self.clients.extend(new);
     }
 
-    fn settings(&mut self, path: &str, text: &str) {
+    fn report_settings(&mut self, path: &str, text: &str) {
         let text = text.trim_start_matches('\u{feff}');
         let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
         let Ok(Some(Setting::Object(settings))) = parsed.map(|parsed| parsed.value) else {
@@ -176,17 +180,17 @@ impl Beside {
         };
         if says("hooks") {
             let reason = "has hooks, which start programs and are not imported; they stay there";
-            self.name(path, reason.to_owned());
+            self.skip_file(path, reason.to_owned());
         }
         if says("permissions") {
             let reason = "has permissions, which are not imported; `[permissions]` of brief.toml says them for all clients";
-            self.name(path, reason.to_owned());
+            self.skip_file(path, reason.to_owned());
         }
     }
 
     /// Returns the clients that a tool has a server for, none if it is for all; `None` for one that is for unknown ones
     /// alone.
-    fn targets(
+    fn resolve_targets(
         &mut self,
         path: &str,
         found: &FoundServer,
@@ -197,11 +201,11 @@ impl Beside {
         }
         let mut clients = Vec::new();
         for target in &found.targets {
-            match peers::client(target, &profiles.ids()) {
+            match peers::resolve_client_name(target, &profiles.ids()) {
                 Some(client) => clients.push(client),
                 None => {
                     let name = &found.server.name;
-                    self.name(
+                    self.skip_file(
                         path,
                         format!("the server `{name}`: no client is known as `{target}`"),
                     );
@@ -212,7 +216,13 @@ impl Beside {
     }
 
     /// Takes a server over for some clients, or for all, or says why not.
-    fn add(&mut self, path: &str, clients: &[String], found: FoundServer, profiles: &Profiles) {
+    fn add_server(
+        &mut self,
+        path: &str,
+        clients: &[String],
+        found: FoundServer,
+        profiles: &Profiles,
+    ) {
         let FoundServer { server, others, .. } = found;
         let unknown = clients.iter().find(|client| profiles.get(client).is_none());
         let name = server.name.clone();
@@ -223,11 +233,11 @@ impl Beside {
         } else if !others.is_empty() {
             Some(format!("`[mcp]` has no word for `{}`", others.join("`, `")))
         } else {
-            let secret = secret(&server);
+            let secret = find_secret(&server);
             secret.map(|field| format!("`{field}` may be a secret; write a variable such as `${{TOKEN}}` instead, and import again"))
         };
         if let Some(problem) = problem {
-            return self.refuse(path, &name, &problem);
+            return self.refuse_server(path, &name, &problem);
         }
         match self.servers.iter_mut().find(|known| known.server.name == name) {
             None => self.servers.push(CollectedServer {
@@ -247,7 +257,7 @@ impl Beside {
             }
             Some(known) => {
                 let problem = format!("`{}` has another one of that name", known.originals[0]);
-                self.refuse(path, &name, &problem);
+                self.refuse_server(path, &name, &problem);
             }
         }
     }
@@ -262,7 +272,7 @@ impl Beside {
                 Some(_) => {
                     let problem = format!("`[mcp.{name}]` of brief.toml is another one");
                     for path in &collected.originals {
-                        self.refuse(path, name, &problem);
+                        self.refuse_server(path, name, &problem);
                     }
                 }
             }
@@ -271,7 +281,7 @@ impl Beside {
 }
 
 /// Returns the field of a server that holds a secret, as far as names tell. `brief.toml` is for version control.
-fn secret(server: &Server) -> Option<String> {
+fn find_secret(server: &Server) -> Option<String> {
     const WORDS: [&str; 7] =
         ["token", "key", "secret", "password", "passwd", "authorization", "cookie"];
     let is_word = |name: &str| {
@@ -297,7 +307,7 @@ fn secret(server: &Server) -> Option<String> {
 }
 
 /// Returns the command that adds items from their source.
-fn addable(source: &str, names: &[String]) -> String {
+fn render_add_command(source: &str, names: &[String]) -> String {
     let names: Vec<&str> =
         std::iter::once(source).chain(names.iter().map(String::as_str)).collect();
     let typed = names.join(" ");
@@ -313,7 +323,7 @@ fn of_skills(text: &str) -> Vec<String> {
             sources.entry(source).or_default().push(name.clone());
         }
     }
-    sources.into_iter().map(|(source, names)| addable(source, &names)).collect()
+    sources.into_iter().map(|(source, names)| render_add_command(source, &names)).collect()
 }
 
 fn of_rulesync(text: &str) -> Vec<String> {
@@ -321,15 +331,16 @@ fn of_rulesync(text: &str) -> Vec<String> {
     let sources = lock["sources"].as_object().into_iter().flatten();
     let source = |(source, locked): (&String, &Value)| {
         let skills = locked["skills"].as_object().into_iter().flatten();
-        addable(source, &skills.map(|(name, _)| name.clone()).collect::<Vec<String>>())
+        render_add_command(source, &skills.map(|(name, _)| name.clone()).collect::<Vec<String>>())
     };
     sources.map(source).collect()
 }
 
 fn of_apm_lock(text: &str) -> Vec<String> {
     let document = Yaml::parse(text);
-    let dependencies = document.root().and_then(|root| field(root, "dependencies"));
-    let text_at = |node: Node<'_>, key: &str, mark: &str| match field(node, key)?.value() {
+    let dependencies = document.root().and_then(|root| find_yaml_field(root, "dependencies"));
+    let text_at = |node: Node<'_>, key: &str, mark: &str| match find_yaml_field(node, key)?.value()
+    {
         YamlNode::Scalar(text) => Some(format!("{mark}{text}")),
         _ => None,
     };
@@ -337,16 +348,16 @@ fn of_apm_lock(text: &str) -> Vec<String> {
         let mut source = text_at(dependency, "repo_url", "")?;
         source.extend(text_at(dependency, "resolved_commit", "@"));
         source.extend(text_at(dependency, "virtual_path", ":"));
-        Some(addable(&source, &[]))
+        Some(render_add_command(&source, &[]))
     };
-    list(dependencies).into_iter().filter_map(dependency).collect()
+    sequence_items(dependencies).into_iter().filter_map(dependency).collect()
 }
 
 fn of_apm(text: &str) -> Vec<String> {
     let document = Yaml::parse(text);
-    let dependencies = document.root().and_then(|root| field(root, "dependencies"));
+    let dependencies = document.root().and_then(|root| find_yaml_field(root, "dependencies"));
     let mut named = Vec::new();
-    for dependency in list(dependencies.and_then(|own| field(own, "apm"))) {
+    for dependency in sequence_items(dependencies.and_then(|own| find_yaml_field(own, "apm"))) {
         let YamlNode::Scalar(written) = dependency.value() else { continue };
         // `owner/repository/path#reference`
         let (path, reference) = match written.split_once('#') {
@@ -356,15 +367,15 @@ fn of_apm(text: &str) -> Vec<String> {
         let mut parts = path.splitn(3, '/');
         let repository: Vec<&str> = parts.by_ref().take(2).collect();
         let below = parts.next().map(|below| format!(":{below}")).unwrap_or_default();
-        named.push(addable(&format!("{}{reference}{below}", repository.join("/")), &[]));
+        named.push(render_add_command(&format!("{}{reference}{below}", repository.join("/")), &[]));
     }
-    if !list(dependencies.and_then(|own| field(own, "mcp"))).is_empty() {
+    if !sequence_items(dependencies.and_then(|own| find_yaml_field(own, "mcp"))).is_empty() {
         named.push("has servers of apm; write them into `[mcp]` of brief.toml".to_owned());
     }
     named
 }
 
-fn list(node: Option<Node<'_>>) -> Vec<Node<'_>> {
+fn sequence_items(node: Option<Node<'_>>) -> Vec<Node<'_>> {
     match node.map(Node::value) {
         Some(YamlNode::Sequence(list)) => list.iter().collect(),
         _ => Vec::new(),
@@ -376,7 +387,7 @@ mod tests {
     use super::*;
 
     fn read_one(path: &str, text: &str) -> Beside {
-        read(&[(path.to_owned(), text.as_bytes().to_vec())], Profiles::builtin())
+        collect_beside_files(&[(path.to_owned(), text.as_bytes().to_vec())], Profiles::builtin())
     }
 
     fn reasons(path: &str, text: &str) -> Vec<String> {
@@ -439,7 +450,7 @@ mod tests {
                      [mcp_servers.git.env]\nDEPTH = \"1\"\n[mcp_servers.docs]\ncommand = \"npx\"\nargs = [\"docs\"]\n";
         let file = |path: &str, text: &str| (path.to_owned(), text.as_bytes().to_vec());
         let files = [file(".rulesync/mcp.json", rulesync), file(".ruler/ruler.toml", ruler)];
-        let beside = read(&files, Profiles::builtin());
+        let beside = collect_beside_files(&files, Profiles::builtin());
         let servers = beside.servers.iter();
         let servers: Vec<(&str, String, usize)> = servers
             .map(|own| (own.server.name.as_str(), own.clients.join(" "), own.originals.len()))
@@ -454,7 +465,9 @@ mod tests {
             (beside.clients, beside.named_in),
             (vec!["claude".to_owned()], vec![".ruler/ruler.toml".to_owned()])
         );
-        assert!(!crate::mcp::declaration(&beside.servers[0].server, &[]).contains("clients"));
+        assert!(
+            !crate::mcp::render_declaration(&beside.servers[0].server, &[]).contains("clients")
+        );
     }
 
     #[test]
@@ -469,7 +482,7 @@ mod tests {
             "web": {"command": "other"}}}"#;
         let file = |path: &str, text: &str| (path.to_owned(), text.as_bytes().to_vec());
         let files = [file(".mcp.json", claude), file(".cursor/mcp.json", cursor)];
-        let mut beside = read(&files, Profiles::builtin());
+        let mut beside = collect_beside_files(&files, Profiles::builtin());
         let servers: Vec<(&str, String)> = beside
             .servers
             .iter()

@@ -25,8 +25,8 @@ use super::generated::{GeneratedFile, ToolSources};
 use super::header::Header;
 use super::item::ImportedItem;
 use super::links::{LinkedDirectories, LinkedDirectory};
-use super::unite::unite;
-use super::{ImportNote, OriginalFile, import, modes, slug};
+use super::unite::unite_items;
+use super::{ImportNote, OriginalFile, import_file, item_slug, modes};
 
 /// The items and servers that the files of a project can become.
 #[derive(Debug, Default)]
@@ -127,7 +127,7 @@ pub(super) struct SkillFiles {
 
 /// Collects the files of a project. `is_wanted` is asked about every path, with `/`; `ours` are the hashes of
 /// the files that we have written.
-pub fn collect(
+pub fn collect_project_files(
     system: &dyn System,
     root: &Root,
     profiles: &Profiles,
@@ -141,7 +141,8 @@ pub fn collect(
     let top = Target::from_slashed("", TargetKind::Directory);
     // A package is imported when it is named.
     let is_skipped = |path: &str| search == ImportSearch::AtPlaces && is_in_dependency(path);
-    let mut visitor = |visit: &Visit<'_>| collector.visit(visit, visit.slashed(), &request);
+    let mut visitor =
+        |visit: &Visit<'_>| collector.visit_directory(visit, visit.slashed(), &request);
     let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_skipped, &mut visitor);
     collector.report_gaps(root, &gaps);
     while let Some(LinkedDirectory { path, real }) = collector.links.next() {
@@ -153,8 +154,9 @@ pub fn collect(
         // What the link itself goes through counts for nothing: the client enters it.
         let is_skipped =
             |slashed: &str| search == ImportSearch::AtPlaces && is_in_dependency(&inside(slashed));
-        let mut visitor =
-            |visit: &Visit<'_>| collector.visit(visit, &inside(visit.slashed()), &request);
+        let mut visitor = |visit: &Visit<'_>| {
+            collector.visit_directory(visit, &inside(visit.slashed()), &request);
+        };
         let gaps =
             walk::whole_except(system, root, &start, Ignored::Skip, &is_skipped, &mut visitor);
         collector.report_gaps(root, &gaps);
@@ -165,7 +167,7 @@ pub fn collect(
             let entries = visit.entries().into_iter().flatten();
             let names = entries.filter(|entry| entry.kind == FileKind::File);
             files.extend(
-                names.filter_map(|entry| Some(joined(visit.slashed(), entry.name.to_str()?))),
+                names.filter_map(|entry| Some(join_path(visit.slashed(), entry.name.to_str()?))),
             );
         };
         walk::whole_except(system, root, &top, Ignored::Skip, &is_skipped, &mut visitor);
@@ -174,12 +176,12 @@ pub fn collect(
     collector.finish(profiles, ProjectFiles::new(&list))
 }
 
-pub(super) fn joined(directory: &str, name: &str) -> String {
+pub(super) fn join_path(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 
 impl Collector {
-    pub(super) fn skip(&mut self, path: &str, reason: impl Into<String>) {
+    pub(super) fn skip_file(&mut self, path: &str, reason: impl Into<String>) {
         self.skip_losing(ImportLoss::Text, path, reason);
     }
 
@@ -205,41 +207,45 @@ impl Collector {
                 peer: found.peer,
                 source,
             };
-            match import(&file, &clients).map(|item| item.sound(profiles, &clients)) {
+            match import_file(&file, &clients).map(|item| item.into_sound_item(profiles, &clients))
+            {
                 Ok(Some(mut item)) => {
-                    files.show(source.path(), path);
+                    files.record_original(source.path(), path);
                     if is_page(found) {
                         let note = "its client loads it like any other rule, although it is called like a page about rules";
-                        item.note(None, note);
+                        item.add_note(None, note);
                     }
                     items.push(item);
                 }
-                Ok(None) => self
-                    .skip(path, "the format cannot say it; `brief lint` would find errors in it"),
-                Err(refusal) => self.skip(path, refusal.to_string()),
+                Ok(None) => self.skip_file(
+                    path,
+                    "the format cannot say it; `brief lint` would find errors in it",
+                ),
+                Err(refusal) => self.skip_file(path, refusal.to_string()),
             }
         }
-        items.extend(self.modes(&clients, &mut files));
+        items.extend(self.collect_modes(&clients, &mut files));
         let mut names = TakenNames::default();
         let mut collected: Vec<CollectedItem> = Vec::new();
-        for mut item in unite(items, profiles, &files) {
+        for mut item in unite_items(items, profiles, &files) {
             let member = &item.members[0];
             let apart = [member.about.as_str(), member.client.as_deref().unwrap_or("all")];
             let wanted = item.name.clone();
-            let name = names.take(item.kind, &wanted, &apart);
+            let name = names.reserve_name(item.kind, &wanted, &apart);
             if name != wanted {
                 item.rename(name);
-                item.note(Some("name"), format!("another {} is called `{wanted}`", item.kind));
+                item.add_note(Some("name"), format!("another {} is called `{wanted}`", item.kind));
                 // The name is a field, so that blocks have to be made anew.
                 item.settle_all(profiles, &clients);
             }
-            let originals = item.members.iter().filter_map(|member| files.shown(&member.path));
+            let originals =
+                item.members.iter().filter_map(|member| files.find_original(&member.path));
             let originals = originals.map(str::to_owned).collect();
-            collected.push(CollectedItem::of(item, originals));
+            collected.push(CollectedItem::from_imported(item, originals));
         }
-        collected.extend(self.skills(&mut names));
+        collected.extend(self.collect_skills(&mut names));
         collected.sort_by(|left, right| (left.kind, &left.name).cmp(&(right.kind, &right.name)));
-        let beside = beside::read(&self.beside, profiles);
+        let beside = beside::collect_beside_files(&self.beside, profiles);
         self.skipped.extend(beside.named);
         self.skipped.sort();
         self.skipped.dedup();
@@ -268,13 +274,13 @@ impl Collector {
         let mut generated = Vec::new();
         let mut left = Vec::new();
         for (path, found, source) in entries {
-            if let Some((tool, reason)) = sources.writer(found, Some(source)) {
+            if let Some((tool, reason)) = sources.find_writer(found, Some(source)) {
                 left.push((path.clone(), reason));
                 generated.push(GeneratedFile { path: path.clone(), tool });
             }
         }
         self.skills.retain(|directory, skill| {
-            let Some((tool, reason)) = sources.writer(&skill.found, None) else { return true };
+            let Some((tool, reason)) = sources.find_writer(&skill.found, None) else { return true };
             left.push((format!("{directory}/{}", ItemKind::Skill.entrypoint()), reason));
             generated.push(GeneratedFile { path: directory.clone(), tool });
             false
@@ -286,7 +292,11 @@ impl Collector {
     }
 
     /// Takes the agents of a list.
-    fn modes(&mut self, clients: &[&str], files: &mut ProjectFiles<'_>) -> Vec<ImportedItem> {
+    fn collect_modes(
+        &mut self,
+        clients: &[&str],
+        files: &mut ProjectFiles<'_>,
+    ) -> Vec<ImportedItem> {
         let mut items = Vec::new();
         let lists: Vec<(String, Vec<u8>)> =
             self.beside.extract_if(.., |(path, _)| path == modes::FILE).collect();
@@ -294,26 +304,30 @@ impl Collector {
             self.files += 1;
             let refused = super::ImportRefusal::NotUtf8.to_string();
             let text = std::str::from_utf8(&bytes).map_err(|_| refused);
-            match text.and_then(|text| modes::read(Path::new(&path), text)) {
+            match text.and_then(|text| modes::parse_modes(Path::new(&path), text)) {
                 Ok(found) => {
-                    let (sound, others): (Vec<_>, Vec<_>) =
-                        found.into_iter().partition(|item| is_sound(&item.compilable(), clients));
+                    let (sound, others): (Vec<_>, Vec<_>) = found
+                        .into_iter()
+                        .partition(|item| is_sound(&item.to_portable_item(), clients));
                     for item in &sound {
-                        files.show(&item.members[0].path, &path);
+                        files.record_original(&item.members[0].path, &path);
                     }
                     for item in others {
-                        self.skip(&path, format!("the format cannot say the mode `{}`", item.name));
+                        self.skip_file(
+                            &path,
+                            format!("the format cannot say the mode `{}`", item.name),
+                        );
                     }
                     items.extend(sound);
                 }
-                Err(reason) => self.skip(&path, reason),
+                Err(reason) => self.skip_file(&path, reason),
             }
         }
         items
     }
 
     /// Takes skills as they are; the same one in several places is one.
-    fn skills(&mut self, names: &mut TakenNames) -> Vec<CollectedItem> {
+    fn collect_skills(&mut self, names: &mut TakenNames) -> Vec<CollectedItem> {
         let mut taken: Vec<CollectedItem> = Vec::new();
         // A collection has thousands, so that each is compared with those of its own content only.
         let mut known: BTreeMap<Vec<(String, String, bool)>, usize> = BTreeMap::new();
@@ -321,14 +335,14 @@ impl Collector {
             skill.files[1..].sort_by(|(left, _), (right, _)| left.cmp(right));
             let entry = format!("{directory}/{}", ItemKind::Skill.entrypoint());
             let stem = own_name(&skill.files[0].1.bytes)
-                .unwrap_or_else(|| slug(&skill.found.stem, ItemKind::Skill));
+                .unwrap_or_else(|| item_slug(&skill.found.stem, ItemKind::Skill));
             let refusal = match std::str::from_utf8(&skill.files[0].1.bytes) {
                 Err(_) => Some(super::ImportRefusal::NotUtf8),
                 Ok(text) if text.trim().is_empty() => Some(super::ImportRefusal::NoText),
                 Ok(_) => None,
             };
             if let Some(refusal) = refusal {
-                self.skip(&entry, refusal.to_string());
+                self.skip_file(&entry, refusal.to_string());
                 continue;
             }
             let content = |(path, file): &(String, FileContent)| {
@@ -342,7 +356,7 @@ impl Collector {
             known.insert(content, taken.len());
             let apart =
                 [skill.found.about.as_str(), skill.found.client.as_deref().unwrap_or("all")];
-            let name = names.take(ItemKind::Skill, &stem, &apart);
+            let name = names.reserve_name(ItemKind::Skill, &stem, &apart);
             let mut notes = Vec::new();
             if name != stem {
                 let message = format!("another skill is called `{stem}`");
@@ -384,7 +398,7 @@ fn is_page(found: &ImportCandidate) -> bool {
 fn has_description(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let source = Arc::new(Source::new(ItemKind::Skill.entrypoint(), text));
-    let header = Header::read(&FrontMatter::read(&source), &source);
+    let header = Header::from_front_matter(&FrontMatter::from_source(&source), &source);
     header.get("description").and_then(text_of).is_some_and(|text| !text.trim().is_empty())
 }
 
@@ -392,19 +406,19 @@ fn has_description(bytes: &[u8]) -> bool {
 fn own_name(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     let source = Arc::new(Source::new(ItemKind::Skill.entrypoint(), text));
-    let header = Header::read(&FrontMatter::read(&source), &source);
+    let header = Header::from_front_matter(&FrontMatter::from_source(&source), &source);
     let name = header.get("name").and_then(text_of)?.to_owned();
     name_problem(&name).is_none().then_some(name)
 }
 
 impl CollectedItem {
-    fn of(item: ImportedItem, originals: Vec<String>) -> CollectedItem {
+    fn from_imported(item: ImportedItem, originals: Vec<String>) -> CollectedItem {
         let file = |name: String, text: &str| ItemFile {
             path: format!("{}/{name}", item.name),
             bytes: text.as_bytes().to_vec(),
             permission: Permission::Data,
         };
-        let mut files = vec![file(item.kind.entrypoint().to_owned(), &item.text())];
+        let mut files = vec![file(item.kind.entrypoint().to_owned(), &item.render_text())];
         for (client, body) in &item.overrides {
             files.push(file(format!("{}.{client}.md", item.kind.stem()), body));
         }
@@ -426,12 +440,12 @@ struct TakenNames(BTreeSet<(ItemKind, String)>);
 
 impl TakenNames {
     /// Takes a name, or one like it that tells where the item comes from.
-    fn take(&mut self, kind: ItemKind, wanted: &str, apart: &[&str]) -> String {
+    fn reserve_name(&mut self, kind: ItemKind, wanted: &str, apart: &[&str]) -> String {
         let others = apart
             .iter()
             .filter(|word| !word.is_empty())
-            .map(|word| slug(&format!("{word}-{wanted}"), kind));
-        let numbered = (2..).map(|number| slug(&format!("{number}-{wanted}"), kind));
+            .map(|word| item_slug(&format!("{word}-{wanted}"), kind));
+        let numbered = (2..).map(|number| item_slug(&format!("{number}-{wanted}"), kind));
         let mut names = std::iter::once(wanted.to_owned()).chain(others).chain(numbered);
         let name = names
             .find(|name| !self.0.contains(&(kind, name.clone())))
@@ -464,9 +478,12 @@ impl Collection {
             let is_plain = item.overrides.is_empty() && !item.body.contains("<!-- @client:");
             if is_small && is_plain {
                 names.insert(item.name.clone());
-                entries.push(item.entry());
+                entries.push(item.build_entry());
             }
         }
-        (yaml::write(&vec![(YamlValue::text("context"), YamlValue::List(entries))]), names)
+        (
+            yaml::render_yaml(&vec![(YamlValue::from_text("context"), YamlValue::List(entries))]),
+            names,
+        )
     }
 }

@@ -9,12 +9,19 @@ use brief_system::MemorySystem;
 
 use crate::profile::Profiles;
 
-use super::{Collection, ImportSearch, collect};
+use super::{Collection, ImportSearch, collect_project_files};
 
 fn collected(system: &MemorySystem) -> Collection {
     let root = Root::open(system, Path::new("/p")).unwrap();
     let profiles = Profiles::builtin();
-    collect(system, &root, profiles, ImportSearch::AtPlaces, &|_| true, &BTreeMap::new())
+    collect_project_files(
+        system,
+        &root,
+        profiles,
+        ImportSearch::AtPlaces,
+        &|_| true,
+        &BTreeMap::new(),
+    )
 }
 
 /// Returns the paths that a report has, of items and of what was left out.

@@ -3,7 +3,7 @@
 use brief_dialects::portable::ItemKind;
 use brief_system::Permission;
 
-use crate::compile::{OutputContent, compile};
+use crate::compile::{OutputContent, compile_item};
 use crate::profile::{Profile, ProfileOptions};
 
 use super::ImportNote;
@@ -20,7 +20,7 @@ pub struct ConvertedItem {
 
 impl CollectedItem {
     /// Compiles the item for another client. What its own client alone understands is left behind, and named.
-    pub fn converted(&self, to: &Profile, clients: &[&str]) -> ConvertedItem {
+    pub fn convert_for_client(&self, to: &Profile, clients: &[&str]) -> ConvertedItem {
         let mut converted = ConvertedItem { notes: self.notes.clone(), ..ConvertedItem::default() };
         let Some(layout) = to.layout(self.kind) else {
             let message = format!("{} has no {}", to.name(), self.kind.folder());
@@ -45,7 +45,7 @@ impl CollectedItem {
         }
         let mut item = item.clone();
         for (client, block) in item.blocks.iter().filter(|(client, _)| client != to.id()) {
-            for field in block.said() {
+            for field in block.field_names() {
                 let message = format!("is a field of {client} alone, and stays behind");
                 converted.notes.push(ImportNote::new(Some(field), message));
             }
@@ -53,7 +53,8 @@ impl CollectedItem {
         item.clients = vec![to.id().to_owned()];
         // A client that chooses by names and descriptions gets those that were made up, too.
         item.unsaid.clear();
-        let compiled = compile(&item.compilable(), to, &ProfileOptions::default(), clients);
+        let compiled =
+            compile_item(&item.to_portable_item(), to, &ProfileOptions::default(), clients);
         for file in compiled.files {
             if let OutputContent::Text(text) = file.content {
                 let (path, bytes) = (file.path, text.into_bytes());

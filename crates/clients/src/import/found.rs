@@ -7,7 +7,7 @@ use brief_profiles::{BUILTIN, Client, ClientPlace, Form, PlaceShape};
 
 use crate::profile::{Layout, Profile, Profiles, Template};
 
-use super::collect::joined;
+use super::collect::join_path;
 use super::{modes, peers};
 
 /// A file that could be imported.
@@ -46,12 +46,16 @@ pub enum ImportSearch {
 }
 
 /// Recognizes a file by its path, with `/`; `None` for a file that belongs to no client.
-pub fn tell(path: &str, profiles: &Profiles, search: ImportSearch) -> Option<ImportCandidate> {
+pub fn recognize_file(
+    path: &str,
+    profiles: &Profiles,
+    search: ImportSearch,
+) -> Option<ImportCandidate> {
     let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
     for start in starts {
         let (about, rest) = (path[..start].trim_end_matches('/'), &path[start..]);
         let first = rest.split('/').next().unwrap_or(rest);
-        if let Some(found) = peers::tell(about, rest) {
+        if let Some(found) = peers::recognize_peer_file(about, rest) {
             return Some(found);
         }
         if !BUILTIN.is_beginning(first) && !is_start_of_output(first, profiles) {
@@ -79,7 +83,7 @@ fn is_start_of_output(first: &str, profiles: &Profiles) -> bool {
     first.starts_with('.')
         && profiles.iter().any(|profile| {
             let mut layouts = profile.layouts();
-            layouts.any(|(_, layout)| layout.path.first() == first)
+            layouts.any(|(_, layout)| layout.path.first_name() == first)
         })
 }
 
@@ -89,15 +93,16 @@ fn at_place(about: &str, rest: &str, profiles: &Profiles) -> Option<ImportCandid
         ..ImportCandidate::new(client, kind, form, stem)
     };
     // The longest place counts: `.clinerules/skills` before `.clinerules`.
-    let places = BUILTIN.project.iter().filter_map(|place| Some((place, inside(place, rest)?)));
+    let places =
+        BUILTIN.project.iter().filter_map(|place| Some((place, path_inside_place(place, rest)?)));
     let place = places.max_by_key(|(place, _)| place.path.len());
     if let Some((place, inside)) = place {
-        let owner = owner(place, profiles);
+        let owner = find_place_owner(place, profiles);
         match (&place.shape, place.form) {
             (PlaceShape::Skills, _) => {
                 let (above, file) = inside.rsplit_once('/')?;
                 let stem = above.rsplit('/').next()?;
-                let directory = joined(about, &format!("{}/{above}", place.path));
+                let directory = join_path(about, &format!("{}/{above}", place.path));
                 return (file == ItemKind::Skill.entrypoint()).then(|| ImportCandidate {
                     directory: Some(directory),
                     ..found(owner, ItemKind::Skill, Form::Skill, stem)
@@ -106,7 +111,7 @@ fn at_place(about: &str, rest: &str, profiles: &Profiles) -> Option<ImportCandid
             (_, form) => {
                 let kind = if form == Form::Agent { ItemKind::Agent } else { ItemKind::Rule };
                 let file = rest.rsplit('/').next().unwrap_or(rest);
-                return Some(found(owner, kind, form, stem(file)));
+                return Some(found(owner, kind, form, file_stem(file)));
             }
         }
     }
@@ -121,7 +126,7 @@ fn at_place(about: &str, rest: &str, profiles: &Profiles) -> Option<ImportCandid
             let templates = std::iter::once(&layout.path).chain(&layout.also_read);
             for template in templates {
                 let Some(stem) = template.stem_in(rest) else { continue };
-                let length = template.directory().len();
+                let length = template.directory_prefix().len();
                 if nearest.as_ref().is_none_or(|(longest, _)| length > *longest) {
                     let form = layout.pattern_form().unwrap_or(Form::Plain);
                     let client = Some(profile.id().to_owned());
@@ -151,7 +156,7 @@ fn skipped_by(rest: &str) -> Option<(&'static str, Option<&str>)> {
     for place in &BUILTIN.project {
         let below = rest.strip_prefix(&*place.path).and_then(|below| below.strip_prefix('/'));
         let Some(below) = below else { continue };
-        if inside(place, rest).is_some() {
+        if path_inside_place(place, rest).is_some() {
             return None;
         }
         if let PlaceShape::Tree(names) = &place.shape {
@@ -164,8 +169,8 @@ fn skipped_by(rest: &str) -> Option<(&'static str, Option<&str>)> {
 }
 
 /// Returns the reason why a file in a directory of a client is none that clients read; `None` for a file elsewhere.
-pub(super) fn unread(path: &str, profiles: &Profiles) -> Option<String> {
-    if let Some(client) = ignoring(path) {
+pub(super) fn find_unread_reason(path: &str, profiles: &Profiles) -> Option<String> {
+    if let Some(client) = find_ignoring_client(path) {
         return Some(format!("names files for {client} to leave alone; it stays"));
     }
     if modes::is_rule_of_mode(path) {
@@ -213,7 +218,7 @@ pub(super) fn unread(path: &str, profiles: &Profiles) -> Option<String> {
 }
 
 /// Returns the client that is told by the file at the top of a project which files to leave alone.
-fn ignoring(path: &str) -> Option<&'static str> {
+fn find_ignoring_client(path: &str) -> Option<&'static str> {
     let is_it = |client: &&Client| client.ignores.iter().any(|own| **own == *path);
     BUILTIN.clients.iter().find(is_it).map(|client| &*client.name)
 }
@@ -255,7 +260,7 @@ pub(super) fn is_among_skills(found: &ImportCandidate) -> bool {
 }
 
 /// Returns the path inside a place; `None` for what its client does not read there.
-fn inside<'r>(place: &ClientPlace, rest: &'r str) -> Option<&'r str> {
+fn path_inside_place<'r>(place: &ClientPlace, rest: &'r str) -> Option<&'r str> {
     let below = rest.strip_prefix(&*place.path)?;
     match &place.shape {
         PlaceShape::File => below.is_empty().then_some(below),
@@ -272,7 +277,7 @@ fn inside<'r>(place: &ClientPlace, rest: &'r str) -> Option<&'r str> {
 }
 
 /// Returns the client whose own place it is: the one that is told by it.
-fn owner(place: &ClientPlace, profiles: &Profiles) -> Option<String> {
+fn find_place_owner(place: &ClientPlace, profiles: &Profiles) -> Option<String> {
     let is_sign = |client: &&Client| {
         let mut signs = client.signs.iter();
         signs.any(|sign| {
@@ -315,8 +320,10 @@ fn by_name(path: &str, profiles: &Profiles) -> Option<ImportCandidate> {
     };
     let form = |layout: &Layout| layout.pattern_form().unwrap_or(Form::Plain);
     for (profile, kind, layout) in layouts() {
-        let ending =
-            layout.path.ending().filter(|ending| ending.len() > ".toml".len() || *ending == ".mdc");
+        let ending = layout
+            .path
+            .name_ending()
+            .filter(|ending| ending.len() > ".toml".len() || *ending == ".mdc");
         if let Some(stem) = ending.and_then(|ending| file.strip_suffix(ending)) {
             return Some(found(profile, kind, form(layout), stem));
         }
@@ -326,8 +333,8 @@ fn by_name(path: &str, profiles: &Profiles) -> Option<ImportCandidate> {
         .iter()
         .find(|place| place.shape == PlaceShape::File && &*place.path == file);
     if let Some(place) = legacy {
-        let profile = profiles.get(&owner(place, profiles)?)?;
-        return Some(found(profile, ItemKind::Rule, place.form, stem(file)));
+        let profile = profiles.get(&find_place_owner(place, profiles)?)?;
+        return Some(found(profile, ItemKind::Rule, place.form, file_stem(file)));
     }
     let stem = file.strip_suffix(".md")?;
     if matches!(stem, "README" | "CONTRIBUTING" | "LICENSE" | "CHANGELOG" | "INDEX" | "index") {
@@ -344,7 +351,7 @@ fn by_name(path: &str, profiles: &Profiles) -> Option<ImportCandidate> {
     (kind != ItemKind::Skill).then(|| found(profile, kind, form(layout), stem))
 }
 
-fn stem(file: &str) -> &str {
+fn file_stem(file: &str) -> &str {
     let file = file.trim_start_matches('.');
     let endings = [
         ".instructions.md",
@@ -363,17 +370,17 @@ fn stem(file: &str) -> &str {
 
 impl Template {
     /// Returns the directory of all items, with a slash at its end, or the start of their names.
-    fn directory(&self) -> &str {
+    fn directory_prefix(&self) -> &str {
         self.text().split("{name}").next().unwrap_or_default()
     }
 
     /// Returns the first name of the path.
-    fn first(&self) -> &str {
+    fn first_name(&self) -> &str {
         self.text().split('/').next().unwrap_or_default()
     }
 
     /// Returns what follows the name, if no directory does.
-    fn ending(&self) -> Option<&str> {
+    fn name_ending(&self) -> Option<&str> {
         let (_, after) = self.text().rsplit_once("{name}")?;
         (!after.contains('/')).then_some(after)
     }

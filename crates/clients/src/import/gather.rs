@@ -10,13 +10,15 @@ use brief_dialects::portable::ItemKind;
 use brief_syntax::walk::{Gap, IgnoreFiles, Visit};
 use brief_syntax::{Root, Source, limits};
 use brief_system::hash::sha256;
-use brief_system::paths::{cleaned_below, slashed};
+use brief_system::paths::{cleaned_below, to_slashed};
 use brief_system::{FileContent, FileKind, Permission, ReadError, System};
 
 use crate::profile::Profiles;
 
-use super::collect::{Collector, ImportLoss, SkillFiles, joined};
-use super::found::{ImportSearch, is_among_skills, is_test_data, tell, unread};
+use super::collect::{Collector, ImportLoss, SkillFiles, join_path};
+use super::found::{
+    ImportSearch, find_unread_reason, is_among_skills, is_test_data, recognize_file,
+};
 use super::links::{LinkTarget, has_places, read_linked, resolve_link};
 use super::{beside, modes};
 
@@ -48,7 +50,7 @@ enum EntryAt {
 }
 
 impl Entry<'_> {
-    fn read(&self, limit: u64) -> Result<FileContent, ReadError> {
+    fn read_content(&self, limit: u64) -> Result<FileContent, ReadError> {
         match &self.at {
             EntryAt::Here(_) => self.visit.handle().read_file(OsStr::new(self.name), limit),
             EntryAt::Linked(target) => {
@@ -58,13 +60,13 @@ impl Entry<'_> {
     }
 
     fn is_found(&self) -> bool {
-        tell(self.path, self.request.profiles, self.request.search).is_some()
+        recognize_file(self.path, self.request.profiles, self.request.search).is_some()
     }
 
     /// Returns whether `brief` has written the file: here, or at the end of the link.
     fn is_ours(&self, bytes: &[u8]) -> bool {
         let real = match &self.at {
-            EntryAt::Here(_) => joined(self.visit.slashed(), self.name),
+            EntryAt::Here(_) => join_path(self.visit.slashed(), self.name),
             EntryAt::Linked(target) => target.clone(),
         };
         let mut known =
@@ -76,13 +78,13 @@ impl Entry<'_> {
 impl Collector {
     pub(super) fn report_gaps(&mut self, root: &Root, gaps: &[Gap]) {
         for gap in gaps {
-            let path = slashed(gap.path.strip_prefix(root.path()).unwrap_or(&gap.path));
-            self.skip(&path, gap.reason.to_string());
+            let path = to_slashed(gap.path.strip_prefix(root.path()).unwrap_or(&gap.path));
+            self.skip_file(&path, gap.reason.to_string());
         }
     }
 
     /// Takes the files of a directory; `directory` is the path by which clients find it.
-    pub(super) fn visit(
+    pub(super) fn visit_directory(
         &mut self,
         visit: &Visit<'_>,
         directory: &str,
@@ -106,10 +108,10 @@ impl Collector {
         let is_of_skill =
             entries.first().is_some_and(|(name, _)| *name == ItemKind::Skill.entrypoint());
         for (name, kind) in entries {
-            let path = joined(directory, name);
+            let path = join_path(directory, name);
             let kind = match kind {
                 FileKind::Link => {
-                    match self.follow(visit, name, &path, own_skill.as_deref(), request) {
+                    match self.follow_link(visit, name, &path, own_skill.as_deref(), request) {
                         Some(target) => EntryAt::Linked(target),
                         None => continue,
                     }
@@ -126,14 +128,14 @@ impl Collector {
                     let reason = "is a file of the skill beside it";
                     self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
                 }
-                None => own_skill = self.take(&entry),
+                None => own_skill = self.collect_file(&entry),
             }
         }
     }
 
     /// Follows a link of a client. Returns the file that it leads to; a directory is walked later, and anything else is
     /// skipped with the reason.
-    fn follow(
+    fn follow_link(
         &mut self,
         visit: &Visit<'_>,
         name: &str,
@@ -142,7 +144,7 @@ impl Collector {
         request: &CollectRequest<'_>,
     ) -> Option<String> {
         let is_file = skill.is_some()
-            || tell(path, request.profiles, request.search).is_some()
+            || recognize_file(path, request.profiles, request.search).is_some()
             || beside::is_one(path);
         let is_directory = skill.is_some() || has_places(path, request.profiles);
         if !is_file && !is_directory {
@@ -155,7 +157,7 @@ impl Collector {
                 if request.ignored.is_ignored(Path::new(&real)) {
                     return Err(format!("it leads to `{real}`, which version control ignores"));
                 }
-                self.links.add(path, &real, visit.slashed()).map(|()| None)
+                self.links.add_link(path, &real, visit.slashed()).map(|()| None)
             }
             _ => Ok(None),
         });
@@ -171,17 +173,17 @@ impl Collector {
     }
 
     /// Takes one file; returns the directory of the skill that it begins.
-    fn take(&mut self, entry: &Entry<'_>) -> Option<String> {
+    fn collect_file(&mut self, entry: &Entry<'_>) -> Option<String> {
         let Entry { visit, name, path, request, .. } = *entry;
         let is_file = matches!(entry.at, EntryAt::Here(FileKind::File) | EntryAt::Linked(_));
         if is_file
             && (beside::is_one(path) || path == modes::FILE)
-            && let Ok(bytes) = visit.read(name)
+            && let Ok(bytes) = visit.read_file(name)
         {
             self.beside.push((path.to_owned(), bytes));
         }
-        let Some(found) = tell(path, request.profiles, request.search) else {
-            if let Some(reason) = unread(path, request.profiles) {
+        let Some(found) = recognize_file(path, request.profiles, request.search) else {
+            if let Some(reason) = find_unread_reason(path, request.profiles) {
                 self.skip_losing(ImportLoss::NoPortableForm, path, reason);
             }
             return None;
@@ -201,11 +203,11 @@ impl Collector {
         match &entry.at {
             EntryAt::Here(FileKind::File) | EntryAt::Linked(_) => {}
             EntryAt::Here(kind) => {
-                self.skip(path, format!("is {}", kind.noun()));
+                self.skip_file(path, format!("is {}", kind.noun()));
                 return None;
             }
         }
-        match entry.read(limits::FILE_BYTES) {
+        match entry.read_content(limits::FILE_BYTES) {
             Ok(content) if entry.is_ours(&content.bytes) => {
                 self.skip_losing(ImportLoss::Nothing, path, "brief has written it");
                 None
@@ -226,7 +228,7 @@ impl Collector {
                 None
             }
             Err(error) => {
-                self.skip(path, error.to_string());
+                self.skip_file(path, error.to_string());
                 None
             }
         }
@@ -273,12 +275,12 @@ impl Collector {
         if let EntryAt::Here(kind) = entry.at
             && kind != FileKind::File
         {
-            return self.skip(path, format!("is {}, which does not travel", kind.noun()));
+            return self.skip_file(path, format!("is {}, which does not travel", kind.noun()));
         }
-        match (entry.read(limits::SUPPORT_FILE_BYTES), self.skills.get_mut(skill)) {
+        match (entry.read_content(limits::SUPPORT_FILE_BYTES), self.skills.get_mut(skill)) {
             (Ok(content), Some(skill)) => skill.files.push((inside, content)),
             (Err(ReadError::Missing), _) | (Ok(_), None) => {}
-            (Err(error), _) => self.skip(path, error.to_string()),
+            (Err(error), _) => self.skip_file(path, error.to_string()),
         }
     }
 }
@@ -300,7 +302,7 @@ pub fn pointed_at(path: &str, bytes: &[u8]) -> Option<String> {
         return None;
     }
     let directory = Path::new(path).parent()?;
-    Some(slashed(&cleaned_below(&directory.join(target))?))
+    Some(to_slashed(&cleaned_below(&directory.join(target))?))
 }
 
 /// Leaves out the lines of a text that import a file which becomes an item itself. `None` if there are none.
@@ -312,7 +314,7 @@ fn without_taken_imports(
     let text = std::str::from_utf8(bytes).ok()?;
     let is_taken = |line: &str| {
         pointed_at(path, line.as_bytes()).is_some_and(|target| {
-            tell(&target, request.profiles, request.search).is_some()
+            recognize_file(&target, request.profiles, request.search).is_some()
                 && read_linked(request.system, request.root, &target, limits::FILE_BYTES).is_ok()
         })
     };

@@ -14,7 +14,7 @@ use brief_syntax::front_matter::FrontMatter;
 
 use super::collect::SkillFiles;
 use super::found::ImportCandidate;
-use super::{paragraphs, slug};
+use super::{item_slug, split_paragraphs};
 
 /// The share of a file's text, in percent, that is in sources if a tool has written it.
 const WRITTEN_SHARE: usize = 80;
@@ -60,29 +60,29 @@ impl ToolSources {
         let mut all = ToolSources::default();
         for (path, found, source) in files {
             let Some(tool) = found.peer else { continue };
-            all.add(tool, found, path);
+            all.add_source(tool, found, path);
             all.paragraphs.entry(tool).or_default().extend(texts_of(source));
         }
         for (directory, SkillFiles { found, .. }) in skills {
             if let Some(tool) = found.peer {
-                all.add(tool, found, directory);
+                all.add_source(tool, found, directory);
             }
         }
         all
     }
 
-    fn add(&mut self, tool: &'static str, found: &ImportCandidate, path: &str) {
+    fn add_source(&mut self, tool: &'static str, found: &ImportCandidate, path: &str) {
         self.sources.push(ToolSource {
             tool,
             about: found.about.clone(),
             kind: found.kind,
-            name: slug(&found.stem, found.kind),
+            name: item_slug(&found.stem, found.kind),
             path: path.to_owned(),
         });
     }
 
     /// Returns the tool that has written a file, and the reason.
-    pub(super) fn writer(
+    pub(super) fn find_writer(
         &self,
         found: &ImportCandidate,
         source: Option<&Arc<Source>>,
@@ -93,7 +93,7 @@ impl ToolSources {
         let of_place = || self.sources.iter().filter(|own| own.about == found.about);
         // A person writes a `CLAUDE.md`, too.
         let is_own_name = !matches!(found.form, Form::Instructions | Form::Legacy);
-        let name = slug(&found.stem, found.kind);
+        let name = item_slug(&found.stem, found.kind);
         let mut named = of_place().filter(|own| own.kind == found.kind && own.name == name);
         if let Some(own) = named.next().filter(|_| is_own_name) {
             return Some((own.tool, format!("{} writes it from `{}`", own.tool, own.path)));
@@ -118,7 +118,7 @@ impl ToolSources {
 
 /// Returns the paragraphs of a text below its front matter.
 fn texts_of(source: &Arc<Source>) -> Vec<String> {
-    let body = FrontMatter::read(source).body_start;
+    let body = FrontMatter::from_source(source).body_start;
     let body = source.text().get(body..).unwrap_or_default();
-    paragraphs(body).into_iter().map(|text| text.trim().to_owned()).collect()
+    split_paragraphs(body).into_iter().map(|text| text.trim().to_owned()).collect()
 }

@@ -18,7 +18,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn read(front: &FrontMatter, source: &Source) -> Header {
+    pub(super) fn from_front_matter(front: &FrontMatter, source: &Source) -> Header {
         let Some(header) = &front.header else { return Header::default() };
         let fields = match header.yaml.root().map(yaml::of_node) {
             Some(YamlValue::Map(fields)) => fields,
@@ -32,12 +32,12 @@ impl Header {
                 || line.split_once(": ").is_some_and(|(_, value)| ends_in_comment(value))
         };
         let has_comments = text.contains('#') && text.lines().any(is_comment);
-        let lines = lines(text, &fields);
+        let lines = collect_raw_lines(text, &fields);
         Header { fields, has_comments, lines }
     }
 
     /// Returns a value of one line as it is written; `None` for one of several lines.
-    pub(super) fn line(&self, key: &str) -> Option<&str> {
+    pub(super) fn find_line(&self, key: &str) -> Option<&str> {
         let line = self.lines.iter().find(|(own, _)| own == key).map(|(_, line)| line.as_str());
         line.or_else(|| self.get(key).and_then(text_of).filter(|text| !text.contains('\n')))
     }
@@ -47,7 +47,7 @@ impl Header {
         let document: toml_edit::DocumentMut = text.trim_start_matches('\u{feff}').parse().ok()?;
         let body = document.get(key)?.as_str()?.to_owned();
         let others = document.iter().filter(|(own, _)| *own != key);
-        let fields = others.map(|(own, item)| (YamlValue::text(own), of_item(item))).collect();
+        let fields = others.map(|(own, item)| (YamlValue::from_text(own), of_item(item))).collect();
         let is_comment = |line: &str| line.trim_start().starts_with('#');
         let has_comments = text.lines().any(is_comment) && !body.lines().any(is_comment);
         Some((Header { fields, has_comments, lines: Vec::new() }, body))
@@ -71,12 +71,12 @@ impl Header {
 
     /// Returns a field that says something.
     pub(super) fn get(&self, key: &str) -> Option<&YamlValue> {
-        get(&self.fields, key)
+        find_field_value(&self.fields, key)
     }
 }
 
 /// Returns the values of one line that read otherwise than they are written.
-fn lines(text: &str, fields: &Map) -> Vec<(String, String)> {
+fn collect_raw_lines(text: &str, fields: &Map) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     let mut rest = text.lines().peekable();
     while let Some(line) = rest.next() {
@@ -84,7 +84,7 @@ fn lines(text: &str, fields: &Map) -> Vec<(String, String)> {
         let value = value.trim();
         let goes_on = rest.peek().is_some_and(|next| next.starts_with([' ', '\t', '-']));
         let is_odd = value.starts_with(['"', '\'', '[', '{']) && !value.contains(" #");
-        if is_odd && !goes_on && get(fields, key).is_some() {
+        if is_odd && !goes_on && find_field_value(fields, key).is_some() {
             lines.push((key.to_owned(), value.to_owned()));
         }
     }
@@ -92,13 +92,13 @@ fn lines(text: &str, fields: &Map) -> Vec<(String, String)> {
 }
 
 /// Returns a field that says something: `globs:` alone says nothing.
-pub(super) fn get<'m>(fields: &'m Map, key: &str) -> Option<&'m YamlValue> {
+pub(super) fn find_field_value<'m>(fields: &'m Map, key: &str) -> Option<&'m YamlValue> {
     let field = fields.iter().find(|(own, _)| matches!(own, YamlValue::Text(own) if own == key));
     field.map(|(_, value)| value).filter(|value| !says_nothing(value))
 }
 
 /// Returns a field of a mapping in YAML.
-pub(super) fn field<'y>(node: Node<'y>, name: &str) -> Option<Node<'y>> {
+pub(super) fn find_yaml_field<'y>(node: Node<'y>, name: &str) -> Option<Node<'y>> {
     match node.value() {
         Value::Mapping(fields) => fields.get(name),
         _ => None,
@@ -130,7 +130,7 @@ fn of_item(item: &Item) -> YamlValue {
     match item {
         Item::Value(value) => of_value(value),
         Item::Table(table) => YamlValue::Map(
-            table.iter().map(|(key, item)| (YamlValue::text(key), of_item(item))).collect(),
+            table.iter().map(|(key, item)| (YamlValue::from_text(key), of_item(item))).collect(),
         ),
         Item::ArrayOfTables(list) => {
             YamlValue::List(list.iter().map(|table| of_item(&Item::Table(table.clone()))).collect())
@@ -141,12 +141,12 @@ fn of_item(item: &Item) -> YamlValue {
 
 fn of_value(value: &TomlValue) -> YamlValue {
     match value {
-        TomlValue::String(text) => YamlValue::text(text.value()),
+        TomlValue::String(text) => YamlValue::from_text(text.value()),
         TomlValue::Array(list) => YamlValue::List(list.iter().map(of_value).collect()),
         TomlValue::InlineTable(table) => YamlValue::Map(
-            table.iter().map(|(key, value)| (YamlValue::text(key), of_value(value))).collect(),
+            table.iter().map(|(key, value)| (YamlValue::from_text(key), of_value(value))).collect(),
         ),
-        TomlValue::Datetime(date) => YamlValue::text(date.value().to_string()),
+        TomlValue::Datetime(date) => YamlValue::from_text(date.value().to_string()),
         TomlValue::Integer(number) => YamlValue::Bare(number.value().to_string()),
         TomlValue::Float(number) => YamlValue::Bare(number.value().to_string()),
         TomlValue::Boolean(value) => YamlValue::Bare(value.value().to_string()),

@@ -9,11 +9,11 @@ use brief_dialects::portable::{
 };
 use brief_profiles::Form;
 use brief_syntax::Source;
-use brief_syntax::markdown::format;
+use brief_syntax::markdown::format_markdown;
 
 use crate::compile::as_written::says_scope;
 use crate::compile::yaml::{self, Map, YamlValue, parts_of, text_of};
-use crate::compile::{OutputContent, compile, fields_for};
+use crate::compile::{OutputContent, compile_item, fields_for};
 use crate::profile::{
     FieldCondition, FieldRule, FieldValue, From, Layout, OutputForm, Profile, ProfileOptions,
     Profiles, Shape, UnknownFields,
@@ -21,7 +21,8 @@ use crate::profile::{
 
 use super::header::{self, Header, key_of};
 use super::{
-    DESCRIPTION_LENGTH, ImportNote, MADE_LENGTH, OriginalFile, arguments, moment, peers, tables,
+    DESCRIPTION_LENGTH, ImportNote, MADE_LENGTH, OriginalFile, arguments, describe_use, peers,
+    tables,
 };
 
 /// The fields of one client alone.
@@ -30,7 +31,7 @@ pub struct ClientBlock(pub(crate) Map);
 
 impl ClientBlock {
     /// Returns the names of the fields that say something.
-    pub(crate) fn said(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn field_names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key_of(key))
     }
 }
@@ -104,31 +105,31 @@ impl ImportedItem {
         }
     }
 
-    pub(super) fn note(&mut self, field: Option<&str>, message: impl Into<String>) {
+    pub(super) fn add_note(&mut self, field: Option<&str>, message: impl Into<String>) {
         self.notes.push(ImportNote::new(field, message));
     }
 
     /// Sets the description, as long as the format allows it.
-    pub(super) fn describe(&mut self, text: &str) {
-        self.description = shortened(text.trim(), DESCRIPTION_LENGTH);
+    pub(super) fn set_description(&mut self, text: &str) {
+        self.description = shorten_description(text.trim(), DESCRIPTION_LENGTH);
     }
 
     /// Sets another field of the format.
-    pub(super) fn set(&mut self, field: &str, value: YamlValue) {
-        self.fields.push((YamlValue::text(field), value));
+    pub(super) fn set_field(&mut self, field: &str, value: YamlValue) {
+        self.fields.push((YamlValue::from_text(field), value));
     }
 
     /// Takes the scope of a rule over, as far as the format can say it.
     pub(super) fn scope_of(&mut self, file: &OriginalFile<'_>, scope: &RuleScope) {
-        if let Some(message) = moment(scope.used).filter(|_| scope.used != RuleUse::Never) {
-            self.note(None, message);
+        if let Some(message) = describe_use(scope.used).filter(|_| scope.used != RuleUse::Never) {
+            self.add_note(None, message);
         }
         if !scope.unsaid.is_empty() {
             let patterns = scope.unsaid.join("`, `");
             let message = format!(
                 "`{patterns}` has no words in the format; the whole field is in the client's block"
             );
-            self.note(scope.field, message);
+            self.add_note(scope.field, message);
             return;
         }
         self.scope = match (file.about, &scope.patterns[..]) {
@@ -141,11 +142,16 @@ impl ImportedItem {
     }
 
     /// Fills in the fields: the format's own, then the client's block with what would come out otherwise.
-    pub(super) fn fill(&mut self, file: &OriginalFile<'_>, header: &Header, clients: &[&str]) {
+    pub(super) fn fill_fields(
+        &mut self,
+        file: &OriginalFile<'_>,
+        header: &Header,
+        clients: &[&str],
+    ) {
         let description =
             header.get("description").and_then(text_of).filter(|text| !text.is_empty());
         match description {
-            Some(text) => self.describe(text),
+            Some(text) => self.set_description(text),
             None => {
                 self.description = self.made_description(file);
                 self.unsaid.push("description");
@@ -164,7 +170,7 @@ impl ImportedItem {
             if let (Some(value), FieldValue::Item { from, shape, .. }) =
                 (header.get(&rule.key), &rule.value)
             {
-                self.take(*from, value, *shape, profile);
+                self.import_field(*from, value, *shape, profile);
             }
         }
         if layout.is_some_and(|layout| layout.unknown == UnknownFields::Keep) {
@@ -175,7 +181,7 @@ impl ImportedItem {
         }
         self.as_written(clients);
         match layout {
-            Some(layout) => self.settle(0, profile, layout, clients),
+            Some(layout) => self.complete_client_block(0, profile, layout, clients),
             None => self.put_into_block(profile.id(), header.fields.clone()),
         }
         // Another tool's files are for all of its clients, whatever fields they have.
@@ -188,13 +194,13 @@ impl ImportedItem {
     fn fields_of_all(&mut self, file: &OriginalFile<'_>, header: &Header, clients: &[&str]) {
         let mut fields = header.fields.clone();
         if file.peer.is_some() {
-            let targets = peers::targets(&mut fields, clients);
+            let targets = peers::extract_targets(&mut fields, clients);
             self.clients = targets.clients;
             for (client, block) in targets.blocks {
                 self.put_into_block(&client, block);
             }
             for name in targets.unknown {
-                self.note(Some("targets"), format!("no client is known as `{name}`"));
+                self.add_note(Some("targets"), format!("no client is known as `{name}`"));
             }
         }
         for (key, value) in fields {
@@ -202,7 +208,7 @@ impl ImportedItem {
             // `globs` are the scope, and the rest says what the format says without it.
             let is_said = matches!(name, "name" | "description" | "globs" | "root");
             if !is_said && !value.is_null() {
-                self.note(Some(name), "no client has a block for it, so it is lost");
+                self.add_note(Some(name), "no client has a block for it, so it is lost");
             }
         }
     }
@@ -223,15 +229,19 @@ impl ImportedItem {
             if let Some((profile, layout)) =
                 profile.and_then(|own| Some((own, own.layout(self.kind)?)))
             {
-                self.settle(number, profile, layout, clients);
+                self.complete_client_block(number, profile, layout, clients);
             }
         }
     }
 
     /// Returns the item if it could be compiled, or else one whose client's block has all fields: a rule with the
     /// patterns of two clients contradicts itself in the words of the format.
-    pub(super) fn sound(mut self, profiles: &Profiles, clients: &[&str]) -> Option<ImportedItem> {
-        if is_sound(&self.compilable(), clients) {
+    pub(super) fn into_sound_item(
+        mut self,
+        profiles: &Profiles,
+        clients: &[&str],
+    ) -> Option<ImportedItem> {
+        if is_sound(&self.to_portable_item(), clients) {
             return Some(self);
         }
         // The arguments of a command stand in its body, too.
@@ -240,9 +250,9 @@ impl ImportedItem {
         }
         self.scope.clear();
         self.fields.clear();
-        self.note(None, "its fields contradict each other in the words of the format; they are in the client's block alone");
+        self.add_note(None, "its fields contradict each other in the words of the format; they are in the client's block alone");
         self.settle_all(profiles, clients);
-        is_sound(&self.compilable(), clients).then_some(self)
+        is_sound(&self.to_portable_item(), clients).then_some(self)
     }
 
     pub(super) fn rename(&mut self, name: String) {
@@ -255,22 +265,23 @@ impl ImportedItem {
     }
 
     /// Returns a field of the format.
-    pub(super) fn field(&self, name: &str) -> Option<&YamlValue> {
-        header::get(&self.fields, name)
+    pub(super) fn find_field(&self, name: &str) -> Option<&YamlValue> {
+        header::find_field_value(&self.fields, name)
     }
 
     /// Replaces the client's syntax for arguments in the body by the format's, and records their names.
     fn arguments_of(&mut self, layout: &Layout) {
-        let (body, names) = arguments::portable(&self.body, &layout.arguments);
+        let (body, names) = arguments::convert_arguments(&self.body, &layout.arguments);
         if !names.is_empty() {
-            self.set("arguments", YamlValue::texts(names));
+            self.set_field("arguments", YamlValue::from_texts(names));
         }
         self.body = body;
     }
 
     /// Keeps a client's own body where the compiler would write another one.
     pub(super) fn keep_body(&mut self, original: &str, profile: &Profile, clients: &[&str]) {
-        let compiled = compile(&self.compilable(), profile, &ProfileOptions::default(), clients);
+        let compiled =
+            compile_item(&self.to_portable_item(), profile, &ProfileOptions::default(), clients);
         let text = compiled.files.iter().find_map(|file| match &file.content {
             OutputContent::Text(text) => Some(text),
             OutputContent::Copy(_) => None,
@@ -287,34 +298,34 @@ impl ImportedItem {
         if text.is_some_and(is_same) {
             return;
         }
-        self.note(None, "its arguments are not all in the words of the format; the client keeps a body of its own");
+        self.add_note(None, "its arguments are not all in the words of the format; the client keeps a body of its own");
         self.overrides.push((profile.id().to_owned(), original.to_owned()));
     }
 
     /// Sets a field of the format from a client's, if the format can say it.
-    fn take(&mut self, from: From, value: &YamlValue, shape: Shape, profile: &Profile) {
+    fn import_field(&mut self, from: From, value: &YamlValue, shape: Shape, profile: &Profile) {
         let found = match from {
             // Names of arguments are found in the body.
             From::Name | From::Description | From::ScopePaths | From::Arguments => None,
-            From::Mode => tables::mode(value).map(YamlValue::text),
+            From::Mode => tables::parse_agent_mode(value).map(YamlValue::from_text),
             From::Model => text_of(value)
-                .and_then(|name| tables::model(name, &profile.models))
-                .map(YamlValue::text),
-            From::Tools => tables::tools(value, shape, profile).map(|(capabilities, others)| {
+                .and_then(|name| tables::find_model_alias(name, &profile.models))
+                .map(YamlValue::from_text),
+            From::Tools => tables::translate_tools(value, shape, profile).map(|(capabilities, others)| {
                 if !others.is_empty() {
                     let message = format!(
                         "`{}` has no words in the format; the list is also in the client's block",
                         others.join("`, `")
                     );
-                    self.note(Some("tools"), message);
+                    self.add_note(Some("tools"), message);
                 }
-                YamlValue::texts(capabilities)
+                YamlValue::from_texts(capabilities)
             }),
-            From::ArgumentHint => text_of(value).map(YamlValue::text),
-            From::PreloadSkills => parts_of(value).map(YamlValue::texts),
+            From::ArgumentHint => text_of(value).map(YamlValue::from_text),
+            From::PreloadSkills => parts_of(value).map(YamlValue::from_texts),
         };
         if let Some(value) = found {
-            self.set(from.as_str(), value);
+            self.set_field(from.as_str(), value);
         }
     }
 
@@ -336,7 +347,13 @@ impl ImportedItem {
     }
 
     /// Compiles the item again, and puts what would come out otherwise into the client's block.
-    fn settle(&mut self, number: usize, profile: &Profile, layout: &Layout, clients: &[&str]) {
+    fn complete_client_block(
+        &mut self,
+        number: usize,
+        profile: &Profile,
+        layout: &Layout,
+        clients: &[&str],
+    ) {
         let Some(member) = self.members.get(number).cloned() else { return };
         let header = &member.header;
         let form = layout.pattern_form().unwrap_or(member.form);
@@ -344,12 +361,16 @@ impl ImportedItem {
         for _ in 0..2 {
             let (mut block, mut written) = (Map::new(), Map::new());
             // No field depends on the body.
-            let compiled = fields_for(&self.saying(self.head(), Vec::new()), profile, clients);
+            let compiled = fields_for(
+                &self.build_portable_item(self.render_front_matter(), Vec::new()),
+                profile,
+                clients,
+            );
             let mut is_scope_lost = false;
             for (key, value) in &header.fields {
                 let name = key_of(key);
                 let rule = layout.fields.iter().find(|rule| rule.key == name);
-                let again = header::get(&compiled, name);
+                let again = header::find_field_value(&compiled, name);
                 let Some(original) = header.get(name) else { continue };
                 let is_meant = |value| self.is_meant(rule, value, again, form);
                 if again.is_some_and(|again| is_same(rule, header, original, again)) {
@@ -375,7 +396,7 @@ impl ImportedItem {
             }
             if is_scope_lost {
                 let message = "its patterns would match other files when they are built; they are in the client's block alone";
-                self.note(Some("scope"), message);
+                self.add_note(Some("scope"), message);
                 self.scope.clear();
                 continue;
             }
@@ -427,12 +448,13 @@ impl ImportedItem {
     fn as_written(&mut self, clients: &[&str]) {
         let title = format!("\n# {}\n\n", self.name);
         let Some(rest) = self.body.strip_prefix(&title) else { return };
-        if format(&self.body[1..]).text.trim_end() != self.body.trim() || !self.body.ends_with('\n')
+        if format_markdown(&self.body[1..]).text.trim_end() != self.body.trim()
+            || !self.body.ends_with('\n')
         {
             return;
         }
         let plain = ImportedItem { body: format!("\n{rest}"), is_verbatim: false, ..self.clone() };
-        if is_sound(&plain.compilable(), clients) {
+        if is_sound(&plain.to_portable_item(), clients) {
             (self.body, self.is_verbatim) = (plain.body, false);
         }
     }
@@ -448,40 +470,40 @@ impl ImportedItem {
         let made = first
             .map(|line| line.chars().filter(|letter| !letter.is_control()).collect::<String>());
         let made = made.filter(|text| !text.trim().is_empty());
-        shortened(
+        shorten_description(
             &made.unwrap_or_else(|| format!("Imported from {}", file.source.path().display())),
             MADE_LENGTH,
         )
     }
 
     /// Returns the rule as an entry of `AGENTS.yaml`.
-    pub(super) fn entry(&self) -> YamlValue {
+    pub(super) fn build_entry(&self) -> YamlValue {
         YamlValue::Map(vec![
-            (YamlValue::text("content"), YamlValue::text(self.body.trim())),
-            (YamlValue::text("match"), YamlValue::texts(&self.scope)),
+            (YamlValue::from_text("content"), YamlValue::from_text(self.body.trim())),
+            (YamlValue::from_text("match"), YamlValue::from_texts(&self.scope)),
         ])
     }
 
     /// Returns the text of its entry file.
-    pub fn text(&self) -> String {
-        let mut text = self.head();
+    pub fn render_text(&self) -> String {
+        let mut text = self.render_front_matter();
         text.push_str(&self.body);
         text
     }
 
     /// Returns the front matter of its entry file.
-    fn head(&self) -> String {
-        let field = |key: &str, value: YamlValue| (YamlValue::text(key), value);
+    fn render_front_matter(&self) -> String {
+        let field = |key: &str, value: YamlValue| (YamlValue::from_text(key), value);
         let mut fields: Map = vec![
             field("schema", YamlValue::Bare("1".to_owned())),
-            field("name", YamlValue::text(&self.name)),
-            field("description", YamlValue::text(&self.description)),
+            field("name", YamlValue::from_text(&self.name)),
+            field("description", YamlValue::from_text(&self.description)),
         ];
         if !self.clients.is_empty() {
-            fields.push(field("audience", YamlValue::texts(&self.clients)));
+            fields.push(field("audience", YamlValue::from_texts(&self.clients)));
         }
         if !self.scope.is_empty() {
-            let paths = field("paths", YamlValue::texts(&self.scope));
+            let paths = field("paths", YamlValue::from_texts(&self.scope));
             fields.push(field("scope", YamlValue::Map(vec![paths])));
         }
         fields.extend(self.fields.iter().cloned());
@@ -490,10 +512,10 @@ impl ImportedItem {
         }
         let mut imported = Map::new();
         if self.is_verbatim {
-            imported.push(field("body", YamlValue::text("verbatim")));
+            imported.push(field("body", YamlValue::from_text("verbatim")));
         }
         if !self.unsaid.is_empty() {
-            imported.push(field("unsaid", YamlValue::texts(self.unsaid.iter().copied())));
+            imported.push(field("unsaid", YamlValue::from_texts(self.unsaid.iter().copied())));
         }
         if !self.written.is_empty() {
             let each =
@@ -505,20 +527,20 @@ impl ImportedItem {
             let imported = field("imported", YamlValue::Map(imported));
             fields.push(field("metadata", YamlValue::Map(vec![imported])));
         }
-        format!("---\n{}---\n", yaml::write(&fields))
+        format!("---\n{}---\n", yaml::render_yaml(&fields))
     }
 
     /// Returns the item as the compiler takes it.
-    pub fn compilable(&self) -> PortableItem {
+    pub fn to_portable_item(&self) -> PortableItem {
         self.with_files(Vec::new())
     }
 
     /// Returns the item with the files beside it.
     pub fn with_files(&self, files: Vec<SupportFile>) -> PortableItem {
-        self.saying(self.text(), files)
+        self.build_portable_item(self.render_text(), files)
     }
 
-    fn saying(&self, text: String, files: Vec<SupportFile>) -> PortableItem {
+    fn build_portable_item(&self, text: String, files: Vec<SupportFile>) -> PortableItem {
         let id = ItemId { kind: self.kind, name: self.name.clone() };
         let directory = format!("{}/{}", self.kind.folder(), self.name);
         let source =
@@ -529,7 +551,7 @@ impl ImportedItem {
         });
         let overrides = overrides.collect();
         let text = source(self.kind.entrypoint().to_owned(), text);
-        PortableItem::alone(id, &text, overrides, files)
+        PortableItem::from_source(id, &text, overrides, files)
     }
 }
 
@@ -546,7 +568,7 @@ fn is_same(
 ) -> bool {
     match (rule, again) {
         (Some(own), YamlValue::Bare(text)) if own.is_bare() => {
-            header.line(&own.key) == Some(text.as_str())
+            header.find_line(&own.key) == Some(text.as_str())
         }
         _ => {
             original == again || text_of(original).is_some_and(|text| Some(text) == text_of(again))
@@ -556,12 +578,12 @@ fn is_same(
 
 /// Returns a value as an item records it: by its line, if clients read lines.
 fn as_line(rule: Option<&FieldRule>, header: &Header, value: &YamlValue) -> YamlValue {
-    let line = rule.filter(|rule| rule.is_bare()).and_then(|rule| header.line(&rule.key));
-    line.map_or_else(|| value.clone(), YamlValue::text)
+    let line = rule.filter(|rule| rule.is_bare()).and_then(|rule| header.find_line(&rule.key));
+    line.map_or_else(|| value.clone(), YamlValue::from_text)
 }
 
 /// Cuts a text at the end of a word.
-fn shortened(text: &str, most: usize) -> String {
+fn shorten_description(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let cut = &text[..end];
     let end = cut.rfind([' ', '\n']).filter(|&at| at > end / 2).unwrap_or(end);

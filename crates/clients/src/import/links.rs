@@ -10,7 +10,7 @@ use std::path::Path;
 use brief_profiles::{BUILTIN, PlaceShape};
 use brief_safety::sensitive;
 use brief_syntax::Root;
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 use brief_system::{FileContent, FileKind, ReadError, System};
 
 use crate::profile::{Profile, Profiles};
@@ -39,8 +39,8 @@ pub(super) fn resolve_link(
     let Ok(inside) = resolved.path.strip_prefix(root.path()) else {
         return Err("is a link that leaves the project".to_owned());
     };
-    let inside = slashed(inside);
-    if let Some(found) = sensitive::find(&inside) {
+    let inside = to_slashed(inside);
+    if let Some(found) = sensitive::find_sensitive_pattern(&inside) {
         return Err(format!(
             "it leads to `{inside}`, which holds secrets by its name (`{}`)",
             found.pattern
@@ -87,7 +87,7 @@ pub(super) fn has_places(path: &str, profiles: &Profiles) -> bool {
         });
         let mut layouts = profiles.iter().flat_map(Profile::layouts);
         is_place
-            || peers::directories().any(|own| is_around(own, rest) || is_inside(own, rest))
+            || peers::peer_directories().any(|own| is_around(own, rest) || is_inside(own, rest))
             || layouts.any(|(_, layout)| {
                 let mut templates = std::iter::once(&layout.path).chain(&layout.also_read);
                 templates.any(|template| {
@@ -117,7 +117,7 @@ pub(super) struct LinkedDirectories {
 
 impl LinkedDirectories {
     /// Takes a link to a directory, or returns the reason why it is not followed. `from` is the real directory that holds it.
-    pub(super) fn add(&mut self, path: &str, real: &str, from: &str) -> Result<(), String> {
+    pub(super) fn add_link(&mut self, path: &str, real: &str, from: &str) -> Result<(), String> {
         let is_below = |above: &str, path: &str| {
             above.is_empty() || path == above || path.starts_with(&format!("{above}/"))
         };
@@ -190,11 +190,11 @@ mod tests {
     #[test]
     fn links_in_a_circle_come_to_an_end() {
         let mut links = LinkedDirectories::default();
-        assert!(links.add(".claude/rules", "agents/rules", ".claude").is_ok());
-        assert!(links.add(".claude/rules/more", "agents/rules", "agents/more").is_err());
-        assert!(links.add(".claude/rules/up", "agents", "agents/rules").is_err());
-        assert!(links.add(".claude/rules/top", "", "agents/rules").is_err());
-        assert!(links.add(".cursor/rules", "agents/rules", ".cursor").is_ok());
+        assert!(links.add_link(".claude/rules", "agents/rules", ".claude").is_ok());
+        assert!(links.add_link(".claude/rules/more", "agents/rules", "agents/more").is_err());
+        assert!(links.add_link(".claude/rules/up", "agents", "agents/rules").is_err());
+        assert!(links.add_link(".claude/rules/top", "", "agents/rules").is_err());
+        assert!(links.add_link(".cursor/rules", "agents/rules", ".cursor").is_ok());
         assert_eq!(links.next().unwrap().path, ".claude/rules");
         assert_eq!(links.into_real(), ["agents/rules"]);
     }

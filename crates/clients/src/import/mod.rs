@@ -44,14 +44,16 @@ use crate::profile::{OutputForm, Profile};
 use header::Header;
 
 pub use beside::CollectedServer;
-pub use collect::{CollectedItem, Collection, ImportLoss, ItemFile, SkippedFile, collect};
+pub use collect::{
+    CollectedItem, Collection, ImportLoss, ItemFile, SkippedFile, collect_project_files,
+};
 pub use convert::ConvertedItem;
-pub use found::{ImportCandidate, ImportSearch, is_test_data, tell};
+pub use found::{ImportCandidate, ImportSearch, is_test_data, recognize_file};
 pub use gather::pointed_at;
 pub use generated::GeneratedFile;
 pub use item::{ClientBlock, ImportedItem, Member};
-pub use name::slug;
-pub use unite::{is_same_text, paragraphs, shared_percent};
+pub use name::item_slug;
+pub use unite::{is_same_text, shared_percent, split_paragraphs};
 
 /// A file that was written for a client.
 #[derive(Debug, Clone, Copy)]
@@ -120,7 +122,10 @@ pub enum ImportRefusal {
 }
 
 /// Turns a file into an item; `clients` are the names of all known clients.
-pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem, ImportRefusal> {
+pub fn import_file(
+    file: &OriginalFile<'_>,
+    clients: &[&str],
+) -> Result<ImportedItem, ImportRefusal> {
     let source = file.source;
     if let Encoding::Invalid { .. } = source.encoding() {
         let bytes = source.bytes_from_line(0);
@@ -146,12 +151,12 @@ pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem,
         return Err(ImportRefusal::NoText);
     }
     if body.contains("<!--") {
-        let found = directives::scan(&body, clients);
+        let found = directives::parse_directives(&body, clients);
         if !found.blocks.is_empty() || !found.problems.is_empty() {
             return Err(ImportRefusal::Directives);
         }
     }
-    let mut item = ImportedItem::new(file.kind, slug(file.stem, file.kind), body.clone());
+    let mut item = ImportedItem::new(file.kind, item_slug(file.stem, file.kind), body.clone());
     item.clients.extend(file.client.map(|client| client.id().to_owned()));
     item.notes = parts.notes;
     if let Some(scope) = parts.scope.filter(|_| file.kind == ItemKind::Rule) {
@@ -165,7 +170,7 @@ pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem,
         body: body.clone(),
         header: parts.header.clone(),
     });
-    item.fill(file, &parts.header, clients);
+    item.fill_fields(file, &parts.header, clients);
     if let Some(client) = file.client.filter(|_| file.kind == ItemKind::Command) {
         item.keep_body(&body, client, clients);
     }
@@ -182,7 +187,7 @@ struct Parts {
 impl Parts {
     fn of_markdown(file: &OriginalFile<'_>) -> Parts {
         let source = file.source;
-        let front = FrontMatter::read(source);
+        let front = FrontMatter::from_source(source);
         let scope = rule_scope(file.form, source);
         let mut notes = Vec::new();
         let mut note = |message: String| notes.push(ImportNote::new(None, message));
@@ -194,7 +199,8 @@ impl Parts {
             note(format!("a part of its header is lost: {}", problem.message));
         }
         let is_read = scope.body_start == front.body_start;
-        let header = if is_read { Header::read(&front, source) } else { Header::default() };
+        let header =
+            if is_read { Header::from_front_matter(&front, source) } else { Header::default() };
         if header.has_comments {
             note("comments in its header are not kept".to_owned());
         }
@@ -229,7 +235,7 @@ fn first_import(body: &str) -> Option<&str> {
 }
 
 /// Returns the words for a moment that the format has no word for.
-fn moment(used: RuleUse) -> Option<&'static str> {
+fn describe_use(used: RuleUse) -> Option<&'static str> {
     match used {
         RuleUse::Active => None,
         RuleUse::Listed => {

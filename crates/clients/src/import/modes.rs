@@ -11,9 +11,9 @@ use brief_syntax::yaml::{Node, Value, Yaml};
 
 use crate::compile::yaml::YamlValue;
 
-use super::header::{Header, field};
+use super::header::{Header, find_yaml_field};
 use super::item::{ImportedItem, Member};
-use super::slug;
+use super::item_slug;
 
 /// The file, below the project.
 pub(super) const FILE: &str = ".roomodes";
@@ -29,7 +29,7 @@ const READ: [&str; 7] =
     ["slug", "name", "roleDefinition", "description", "whenToUse", "customInstructions", "groups"];
 
 /// Returns the modes of a file as agents; the error says why the file has none.
-pub(super) fn read(path: &Path, text: &str) -> Result<Vec<ImportedItem>, String> {
+pub(super) fn parse_modes(path: &Path, text: &str) -> Result<Vec<ImportedItem>, String> {
     let text = without_ours(text);
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -38,7 +38,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<ImportedItem>, String>
     if let Some(problem) = document.problems().first() {
         return Err(format!("is neither YAML nor JSON: {}", problem.message));
     }
-    let modes = document.root().and_then(|root| field(root, "customModes"));
+    let modes = document.root().and_then(|root| find_yaml_field(root, "customModes"));
     let Some(Value::Sequence(modes)) = modes.map(Node::value) else {
         return Err("has no list `customModes`".to_owned());
     };
@@ -69,26 +69,33 @@ fn without_ours(text: &str) -> String {
 }
 
 fn of_mode(path: &Path, mode: Node<'_>) -> Option<ImportedItem> {
-    let name = text(mode, "slug").or_else(|| text(mode, "name"))?;
-    let texts = [text(mode, "roleDefinition"), text(mode, "customInstructions")];
+    let name = find_text_field(mode, "slug").or_else(|| find_text_field(mode, "name"))?;
+    let texts =
+        [find_text_field(mode, "roleDefinition"), find_text_field(mode, "customInstructions")];
     let texts: Vec<&str> = texts.into_iter().flatten().map(str::trim).collect();
     let body = format!("\n{}\n", texts.join("\n\n"));
     if body.trim().is_empty() {
         return None;
     }
-    let mut item = ImportedItem::new(ItemKind::Agent, slug(name, ItemKind::Agent), body.clone());
+    let mut item =
+        ImportedItem::new(ItemKind::Agent, item_slug(name, ItemKind::Agent), body.clone());
     item.clients.push(CLIENT.to_owned());
-    let described = text(mode, "description").or_else(|| text(mode, "whenToUse"));
-    match described.or_else(|| text(mode, "name")) {
-        Some(text) => item.describe(text),
-        None => item.describe(name),
+    let described =
+        find_text_field(mode, "description").or_else(|| find_text_field(mode, "whenToUse"));
+    match described.or_else(|| find_text_field(mode, "name")) {
+        Some(text) => item.set_description(text),
+        None => item.set_description(name),
     }
-    item.groups(mode);
+    item.import_groups(mode);
     let Value::Mapping(fields) = mode.value() else { return None };
-    let has_both = text(mode, "description").is_some() && text(mode, "whenToUse").is_some();
+    let has_both = find_text_field(mode, "description").is_some()
+        && find_text_field(mode, "whenToUse").is_some();
     for own in fields.fields().map(brief_syntax::yaml::Field::name) {
         if !READ.contains(&own) || own == "whenToUse" && has_both {
-            item.note(Some(own), "the format has no word for it, and Roo Code's list alone has it");
+            item.add_note(
+                Some(own),
+                "the format has no word for it, and Roo Code's list alone has it",
+            );
         }
     }
     item.members.push(Member {
@@ -104,8 +111,10 @@ fn of_mode(path: &Path, mode: Node<'_>) -> Option<ImportedItem> {
 
 impl ImportedItem {
     /// Takes the groups of a mode for tools. All three groups are all tools, which the format says by saying nothing.
-    fn groups(&mut self, mode: Node<'_>) {
-        let Some(Value::Sequence(groups)) = field(mode, "groups").map(Node::value) else { return };
+    fn import_groups(&mut self, mode: Node<'_>) {
+        let Some(Value::Sequence(groups)) = find_yaml_field(mode, "groups").map(Node::value) else {
+            return;
+        };
         let mut tools: Vec<&str> = Vec::new();
         let mut known = 0;
         for group in groups.iter() {
@@ -118,7 +127,7 @@ impl ImportedItem {
                 let message = format!(
                     "`{name}` is for some files alone there; other clients have no such limit"
                 );
-                self.note(Some("groups"), message);
+                self.add_note(Some("groups"), message);
             }
             match GROUPS.iter().find(|(own, _)| *own == name) {
                 Some((_, words)) => {
@@ -126,20 +135,22 @@ impl ImportedItem {
                     tools.extend(*words);
                 }
                 None if name == "mcp" => {}
-                None => self.note(Some("groups"), format!("`{name}` has no words in the format")),
+                None => {
+                    self.add_note(Some("groups"), format!("`{name}` has no words in the format"));
+                }
             }
         }
         if known < GROUPS.len() {
-            self.set("tools", YamlValue::texts(tools));
+            self.set_field("tools", YamlValue::from_texts(tools));
             let message =
                 "Roo Code gets all groups when it is built; a mode there cannot name single tools";
-            self.note(Some("groups"), message);
+            self.add_note(Some("groups"), message);
         }
     }
 }
 
-fn text<'y>(node: Node<'y>, name: &str) -> Option<&'y str> {
-    field(node, name)?.as_str().filter(|text| !text.trim().is_empty())
+fn find_text_field<'y>(node: Node<'y>, name: &str) -> Option<&'y str> {
+    find_yaml_field(node, name)?.as_str().filter(|text| !text.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -147,7 +158,7 @@ mod tests {
     use super::*;
 
     fn modes(text: &str) -> Vec<ImportedItem> {
-        read(Path::new(".roomodes"), text).unwrap()
+        parse_modes(Path::new(".roomodes"), text).unwrap()
     }
 
     /// Roo Code's own schema: slug, name, roleDefinition, whenToUse, description, customInstructions, groups.
@@ -161,7 +172,8 @@ mod tests {
         assert_eq!((docs.name.as_str(), docs.description.as_str()), ("docs-writer", "For docs"));
         assert_eq!(docs.body, "\nYou write docs.\n\nBe brief.\n");
         assert!(
-            docs.text().contains("tools:\n  - read\n  - grep\n  - glob\n  - write\n  - edit\n")
+            docs.render_text()
+                .contains("tools:\n  - read\n  - grep\n  - glob\n  - write\n  - edit\n")
         );
         let notes: Vec<String> = docs.notes.iter().map(ToString::to_string).collect();
         assert!(
@@ -170,7 +182,7 @@ mod tests {
         );
         assert!(notes.iter().any(|note| note.starts_with("`source`:")), "{notes:?}");
         let [all] = &modes(json)[..] else { panic!("one") };
-        assert_eq!((all.description.as_str(), all.field("tools")), ("All", None));
+        assert_eq!((all.description.as_str(), all.find_field("tools")), ("All", None));
         assert!(all.notes.is_empty(), "{:?}", all.notes);
     }
 
@@ -182,7 +194,7 @@ mod tests {
         assert!(modes("customModes: []\n").is_empty());
         assert!(modes("customModes:\n  - name: [a]\n  - slug: s\n  - 5\n").is_empty());
         for broken in ["a: [", "modes: []\n", "[]", "customModes: {}\n"] {
-            assert!(read(Path::new("x"), broken).is_err(), "{broken}");
+            assert!(parse_modes(Path::new("x"), broken).is_err(), "{broken}");
         }
     }
 }

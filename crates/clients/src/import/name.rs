@@ -5,8 +5,8 @@ use brief_system::hash::sha256;
 
 /// Returns a valid name that resembles a file's: `C# Expert` becomes `csharp-expert`. A name without any letter of the
 /// format's becomes the kind and a part of its hash, which is the same in every run.
-pub fn slug(stem: &str, kind: ItemKind) -> String {
-    let name = portable::slug(stem);
+pub fn item_slug(stem: &str, kind: ItemKind) -> String {
+    let name = portable::slugify_name(stem);
     match name_problem(&name) {
         None => name,
         Some(_) if name.is_empty() => format!("{kind}-{}", &sha256(stem.as_bytes())[..8]),

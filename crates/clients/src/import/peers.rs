@@ -8,7 +8,7 @@ use brief_profiles::Form;
 
 use crate::compile::yaml::{Map, YamlValue, parts_of};
 
-use super::collect::joined;
+use super::collect::join_path;
 use super::found::ImportCandidate;
 use super::header::key_of;
 
@@ -60,12 +60,12 @@ const NAMES: [(&str, &str); 15] = [
 ];
 
 /// Returns the directories of other tools' files.
-pub(super) fn directories() -> impl Iterator<Item = &'static str> {
+pub(super) fn peer_directories() -> impl Iterator<Item = &'static str> {
     PLACES.iter().map(|(_, directory, ..)| directory.trim_end_matches('/'))
 }
 
 /// Recognizes a file of another tool by its path.
-pub(super) fn tell(about: &str, rest: &str) -> Option<ImportCandidate> {
+pub(super) fn recognize_peer_file(about: &str, rest: &str) -> Option<ImportCandidate> {
     // Every part of every path is asked about, and nearly none begins like one of the places.
     let first = rest.as_bytes().first();
     if PLACES.iter().all(|(_, directory, ..)| directory.as_bytes().first() != first) {
@@ -80,7 +80,7 @@ pub(super) fn tell(about: &str, rest: &str) -> Option<ImportCandidate> {
         })?;
     let stem = inside.rsplit('/').next().unwrap_or(inside).to_owned();
     let above = rest.rsplit_once('/').map_or("", |(above, _)| above);
-    let directory = (kind == ItemKind::Skill).then(|| joined(about, above));
+    let directory = (kind == ItemKind::Skill).then(|| join_path(about, above));
     let (client, about) = (client.map(str::to_owned), about.to_owned());
     Some(ImportCandidate { client, kind, form, about, stem, directory, peer: Some(peer) })
 }
@@ -97,15 +97,15 @@ pub(super) struct Targets {
 }
 
 /// Returns our name of a client that rulesync names.
-pub(super) fn client(name: &str, clients: &[&str]) -> Option<String> {
+pub(super) fn resolve_client_name(name: &str, clients: &[&str]) -> Option<String> {
     let known = NAMES.iter().find(|(own, _)| *own == name).map_or(name, |(_, ours)| ours);
     clients.contains(&known).then(|| known.to_owned())
 }
 
 /// Reads `targets` and the blocks of clients, and takes them out of the fields.
-pub(super) fn targets(fields: &mut Map, clients: &[&str]) -> Targets {
+pub(super) fn extract_targets(fields: &mut Map, clients: &[&str]) -> Targets {
     let mut targets = Targets::default();
-    let ours = |name: &str| client(name, clients);
+    let ours = |name: &str| resolve_client_name(name, clients);
     fields.retain(|(key, value)| {
         let name = key_of(key);
         match (name, value) {

@@ -8,13 +8,13 @@ use crate::compile::yaml::{YamlValue, parts_of, text_of};
 use crate::profile::{Profile, Shape};
 
 /// Returns the capabilities for a client's tools, and the tools that the format has no word for.
-pub(super) fn tools(
+pub(super) fn translate_tools(
     value: &YamlValue,
     shape: Shape,
     profile: &Profile,
 ) -> Option<(Vec<&'static str>, Vec<String>)> {
     let names = match shape {
-        Shape::AllowMap | Shape::OnlyMap => allowed(value, shape)?,
+        Shape::AllowMap | Shape::OnlyMap => collect_allowed_names(value, shape)?,
         _ => parts_of(value)?,
     };
     // All tools: what the format says by saying nothing.
@@ -43,7 +43,7 @@ pub(super) fn tools(
 }
 
 /// Returns the names that a map allows; `None` if it says more than that.
-fn allowed(value: &YamlValue, shape: Shape) -> Option<Vec<String>> {
+fn collect_allowed_names(value: &YamlValue, shape: Shape) -> Option<Vec<String>> {
     let YamlValue::Map(fields) = value else { return None };
     let mut names = Vec::new();
     for (index, (name, permission)) in fields.iter().enumerate() {
@@ -59,11 +59,14 @@ fn allowed(value: &YamlValue, shape: Shape) -> Option<Vec<String>> {
 }
 
 /// Returns the format's name of a client's model.
-pub(super) fn model<'m>(name: &str, models: &'m BTreeMap<String, String>) -> Option<&'m str> {
+pub(super) fn find_model_alias<'m>(
+    name: &str,
+    models: &'m BTreeMap<String, String>,
+) -> Option<&'m str> {
     models.iter().find(|(_, own)| own.as_str() == name).map(|(alias, _)| alias.as_str())
 }
 
 /// Returns the mode of an agent.
-pub(super) fn mode(value: &YamlValue) -> Option<&'static str> {
+pub(super) fn parse_agent_mode(value: &YamlValue) -> Option<&'static str> {
     Some(AgentMode::from_name(text_of(value)?)?.as_str())
 }

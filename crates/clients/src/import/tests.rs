@@ -8,15 +8,15 @@ use brief_profiles::Form;
 use brief_syntax::Source;
 
 use crate::compile::OutputContent;
-use crate::compile::as_written::expanded;
-use crate::compile::compile;
+use crate::compile::as_written::expand_patterns;
+use crate::compile::compile_item;
 use crate::compile::yaml::{YamlValue, parts_of, text_of};
 use crate::profile::{Layout, OutputForm, ProfileOptions, Profiles};
 
 use super::apart::ProjectFiles;
 use super::header::{self, Header};
-use super::unite::unite;
-use super::{ImportRefusal, ImportedItem, OriginalFile, import, is_same_text, slug};
+use super::unite::unite_items;
+use super::{ImportRefusal, ImportedItem, OriginalFile, import_file, is_same_text, item_slug};
 
 struct Case<'c> {
     client: &'c str,
@@ -34,15 +34,19 @@ impl Case<'_> {
         let Case { kind, form, stem, .. } = *self;
         let file =
             OriginalFile { client, kind, form, about: "", stem, peer: None, source: &source };
-        import(&file, &profiles.ids())
+        import_file(&file, &profiles.ids())
     }
 
     /// Returns the text that the client gets of an item.
     fn built(&self, item: &ImportedItem) -> String {
         let profiles = Profiles::builtin();
         let profile = profiles.get(self.client).unwrap();
-        let compiled =
-            compile(&item.compilable(), profile, &ProfileOptions::default(), &profiles.ids());
+        let compiled = compile_item(
+            &item.to_portable_item(),
+            profile,
+            &ProfileOptions::default(),
+            &profiles.ids(),
+        );
         match compiled.files.into_iter().next().map(|file| file.content) {
             Some(OutputContent::Text(text)) => text,
             _ => panic!("a text"),
@@ -53,13 +57,13 @@ impl Case<'_> {
     fn law(&self) -> ImportedItem {
         let item = self.import().expect(self.text);
         let profiles = Profiles::builtin();
-        let portable = item.compilable();
-        assert!(is_sound(&portable, &profiles.ids()), "{}", item.text());
+        let portable = item.to_portable_item();
+        assert!(is_sound(&portable, &profiles.ids()), "{}", item.render_text());
         let again = self.built(&item);
         let (before, after) = (parts(self.form, self.text), parts(self.form, &again));
-        assert_eq!(before.1, after.1, "bodies\n{}", item.text());
-        assert_eq!(before.0, after.0, "scopes\n{}\n{again}", item.text());
-        assert_eq!(before.2, after.2, "fields\n{}\n{again}", item.text());
+        assert_eq!(before.1, after.1, "bodies\n{}", item.render_text());
+        assert_eq!(before.0, after.0, "scopes\n{}\n{again}", item.render_text());
+        assert_eq!(before.2, after.2, "fields\n{}\n{again}", item.render_text());
         item
     }
 }
@@ -68,8 +72,8 @@ impl Case<'_> {
 fn parts(form: Form, text: &str) -> (String, String, Vec<(String, String)>) {
     let source = Arc::new(Source::new("x.md", text));
     let scope = rule_scope(form, &source);
-    let front = brief_syntax::front_matter::FrontMatter::read(&source);
-    let header = Header::read(&front, &source);
+    let front = brief_syntax::front_matter::FrontMatter::from_source(&source);
+    let header = Header::from_front_matter(&front, &source);
     let mut fields: Vec<(String, String)> = Vec::new();
     for (key, _) in &header.fields {
         let name = header::key_of(key);
@@ -88,7 +92,7 @@ fn parts(form: Form, text: &str) -> (String, String, Vec<(String, String)>) {
     let body = text[scope.body_start..].to_owned();
     // Alternatives are one pattern, or one each.
     let patterns: Vec<&str> = scope.patterns.iter().map(String::as_str).collect();
-    let patterns = expanded(&patterns);
+    let patterns = expand_patterns(&patterns);
     (format!("{:?} {patterns:?} {:?}", scope.used, scope.unsaid), body, fields)
 }
 
@@ -140,15 +144,15 @@ fn fields_come_back_as_they_were_written() {
         let item = case.law();
         assert_eq!(item.scope, scope, "{text}");
         let again = case.built(&item);
-        assert!(again.contains(&format!("\n{field}\n")), "{text}{}{again}", item.text());
+        assert!(again.contains(&format!("\n{field}\n")), "{text}{}{again}", item.render_text());
     }
     for field in ["tools: Read, Grep, Bash", "tools:\n  - Read\n  - Grep"] {
         let text = format!("---\nname: demo\ndescription: Reviews\n{field}\n---\nText.\n");
         let case = agent("claude", &text);
         let item = case.law();
-        assert!(item.field("tools").is_some(), "{}", item.text());
+        assert!(item.find_field("tools").is_some(), "{}", item.render_text());
         let again = case.built(&item);
-        assert!(again.contains(&format!("\n{field}\n")), "{text}{}{again}", item.text());
+        assert!(again.contains(&format!("\n{field}\n")), "{text}{}{again}", item.render_text());
     }
 }
 
@@ -163,14 +167,14 @@ fn words_of_the_original_count_as_long_as_they_mean_the_same() {
     // A line that a reader of lines takes for more than YAML does.
     let mut item = case.law();
     for hostile in ["**/*.{ts,tsx} #, **", "&a **/*.{ts,tsx}", "**/*.{ts,tsx}\nalwaysApply: true"] {
-        item.written[0].1[0].1 = YamlValue::text(hostile);
+        item.written[0].1[0].1 = YamlValue::from_text(hostile);
         let again = case.built(&item);
         assert!(again.contains("\nglobs: **/*.ts,**/*.tsx\n"), "{again}");
     }
     let case =
         agent("claude", "---\nname: demo\ndescription: Reviews\ntools: Read, Grep\n---\nText.\n");
     let mut item = case.law();
-    item.written[0].1[0].1 = YamlValue::text("Read, Grep, Bash");
+    item.written[0].1[0].1 = YamlValue::from_text("Read, Grep, Bash");
     let again = case.built(&item);
     assert!(!again.contains("Bash"), "{again}");
 }
@@ -185,13 +189,13 @@ fn names_of_files_become_names_of_items() {
         ("con", "con-rule"),
         ("日本", "rule-98bf8d1c"),
     ] {
-        let found = slug(stem, ItemKind::Rule);
+        let found = item_slug(stem, ItemKind::Rule);
         assert_eq!(brief_dialects::portable::name_problem(&found), None, "{stem}");
         if stem != "日本" {
             assert_eq!(found, name);
         }
     }
-    assert_eq!(slug(&"a-".repeat(80), ItemKind::Rule).len(), 63);
+    assert_eq!(item_slug(&"a-".repeat(80), ItemKind::Rule).len(), 63);
 }
 
 #[test]
@@ -213,7 +217,7 @@ fn a_rule_of_claude_code() {
     assert_eq!(item.scope, Vec::<String>::new());
     assert_eq!(item.notes.len(), 1);
     let item = rule("claude", Form::Claude, "No header.\n").law();
-    assert!(item.text().ends_with("---\nNo header.\n"));
+    assert!(item.render_text().ends_with("---\nNo header.\n"));
 }
 
 #[test]
@@ -241,8 +245,8 @@ fn an_agent_keeps_its_tools() {
         "---\nname: demo\ndescription: d\ntools: Read, Grep\nmodel: opus\n---\n\nYou are.\n",
     )
     .law();
-    assert!(item.text().contains("tools:\n  - read\n  - grep\n"), "{}", item.text());
-    assert!(item.blocks.is_empty(), "{}", item.text());
+    assert!(item.render_text().contains("tools:\n  - read\n  - grep\n"), "{}", item.render_text());
+    assert!(item.blocks.is_empty(), "{}", item.render_text());
     let item = agent("claude", "---\nname: Demo Agent\ndescription: d\ntools: [Read, Task, 'Bash(git:*)']\ncolor: red\nmodel: inherit\n---\nYou are.\n").law();
     assert_eq!(item.notes.len(), 1);
     let item = agent(
@@ -251,9 +255,9 @@ fn an_agent_keeps_its_tools() {
     )
     .law();
     assert!(
-        item.text().contains("tools:\n  - write\n  - edit\n  - grep\n  - glob\n"),
+        item.render_text().contains("tools:\n  - write\n  - edit\n  - grep\n  - glob\n"),
         "{}",
-        item.text()
+        item.render_text()
     );
     agent("opencode", "---\ndescription: d\nmode: primary\npermission:\n  \"*\": deny\n  read: allow\n---\nYou are.\n").law();
     agent("opencode", "---\ndescription: d\npermission:\n  bash: ask\n---\nYou are.\n").law();
@@ -270,20 +274,20 @@ fn a_command_keeps_its_arguments() {
         "---\ndescription: d\nallowed-tools: Bash(git:*)\n---\n\nFix $ARGUMENTS.\n",
     );
     assert!(
-        item.overrides.is_empty() && item.text().ends_with("\nFix $ARGUMENTS.\n"),
+        item.overrides.is_empty() && item.render_text().ends_with("\nFix $ARGUMENTS.\n"),
         "{}",
-        item.text()
+        item.render_text()
     );
     let item = command("claude", "Fix $ARGUMENTS[0] for $5.\n");
     assert!(
-        item.text().ends_with("\nFix $1 for $5.\n") || !item.overrides.is_empty(),
+        item.render_text().ends_with("\nFix $1 for $5.\n") || !item.overrides.is_empty(),
         "{}",
-        item.text()
+        item.render_text()
     );
     let item = command("opencode", "---\ndescription: d\nagent: build\n---\nFix $1 and $2.\n");
-    assert!(item.overrides.is_empty(), "{}", item.text());
+    assert!(item.overrides.is_empty(), "{}", item.render_text());
     let item = command("copilot", "---\nmode: agent\n---\nFix ${input:issue} in ${file}.\n");
-    assert!(item.text().contains("arguments:\n  - issue\n"), "{}", item.text());
+    assert!(item.render_text().contains("arguments:\n  - issue\n"), "{}", item.render_text());
     // A number of Claude Code's has another meaning in each version.
     let item = command("claude", "Fix $1.\n");
     assert_eq!(item.overrides, [("claude".to_owned(), "Fix $1.\n".to_owned())]);
@@ -294,7 +298,7 @@ fn a_command_keeps_its_arguments() {
 fn our_own_output_is_no_verbatim_item() {
     let text = "---\nname: demo\ndescription: d\n---\n\n# demo\n\n## Part\n\n- a\n";
     let item = rule("claude", Form::Claude, text).law();
-    assert!(!item.is_verbatim, "{}", item.text());
+    assert!(!item.is_verbatim, "{}", item.render_text());
     assert_eq!(item.body, "\n## Part\n\n- a\n");
 }
 
@@ -326,7 +330,7 @@ fn what_is_no_item_is_refused() {
             peer: None,
             source: &source,
         };
-        assert_eq!(import(&file, &[]).unwrap_err(), refusal);
+        assert_eq!(import_file(&file, &[]).unwrap_err(), refusal);
     }
 }
 
@@ -410,10 +414,10 @@ fn whatever_is_united_comes_apart_again() {
                 peer: None,
                 source: &source,
             };
-            items.push(import(&file, &clients).expect("it is text"));
+            items.push(import_file(&file, &clients).expect("it is text"));
             texts.push((client, body));
         }
-        let united = unite(items, profiles, &ProjectFiles::new(&Vec::new));
+        let united = unite_items(items, profiles, &ProjectFiles::new(&Vec::new));
         assert!(united.len() <= texts.len());
         for (client, body) in &texts {
             let is_its = |item: &&ImportedItem| {
@@ -421,8 +425,8 @@ fn whatever_is_united_comes_apart_again() {
             };
             let own: Vec<&ImportedItem> = united.iter().filter(is_its).collect();
             let [item] = own[..] else { panic!("one item has the text of {client:?}") };
-            let portable = item.compilable();
-            assert!(is_sound(&portable, &clients), "{}", item.text());
+            let portable = item.to_portable_item();
+            assert!(is_sound(&portable, &clients), "{}", item.render_text());
             // A client that no file names reads what everybody reads.
             let reader = client.unwrap_or_else(|| {
                 let named = |id: &&&str| {
@@ -434,7 +438,7 @@ fn whatever_is_united_comes_apart_again() {
             assert!(
                 is_same_text(&again, body),
                 "{client:?}: {body:?} became {again:?}\n{}",
-                item.text()
+                item.render_text()
             );
         }
         Ok(())
@@ -476,11 +480,12 @@ fn any_file_is_imported_or_refused() {
                 peer: None,
                 source: &source,
             };
-            let Ok(item) = import(&file, &clients) else { continue };
-            let portable = item.compilable();
+            let Ok(item) = import_file(&file, &clients) else { continue };
+            let portable = item.to_portable_item();
             if is_sound(&portable, &clients) && layout.form == crate::profile::OutputForm::Markdown
             {
-                let compiled = compile(&portable, profile, &ProfileOptions::default(), &clients);
+                let compiled =
+                    compile_item(&portable, profile, &ProfileOptions::default(), &clients);
                 let OutputContent::Text(again) = &compiled.files[0].content else {
                     panic!("a text")
                 };
@@ -516,7 +521,7 @@ fn recipes_come_back() {
             fields.sort_by_key(|(key, _)| header::key_of(key).to_owned());
             (format!("{fields:?}"), body)
         };
-        assert_eq!(read(text), read(&again), "{}\n{again}", item.text());
+        assert_eq!(read(text), read(&again), "{}\n{again}", item.render_text());
     }
     let without = command("goose", "title: demo\ndescription: d\ninstructions: You are.\n");
     assert_eq!(without.import().err(), Some(ImportRefusal::NotYaml));
@@ -528,7 +533,7 @@ fn a_plain_command_has_one_body() {
     let text = "description = \"d\"\nprompt = '''\nSay {{args}}.\n'''\n";
     let item = command("gemini", text).import().unwrap();
     assert_eq!(item.overrides, []);
-    assert!(item.text().ends_with("Say $ARGUMENTS.\n"), "{}", item.text());
+    assert!(item.render_text().ends_with("Say $ARGUMENTS.\n"), "{}", item.render_text());
 }
 
 fn command<'c>(client: &'c str, text: &'c str) -> Case<'c> {

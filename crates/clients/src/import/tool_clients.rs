@@ -6,7 +6,7 @@ use brief_syntax::yaml::{Node, Value as YamlNode, Yaml};
 use jsonc_parser::ast::Value as Setting;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::header::field;
+use super::header::find_yaml_field;
 use super::peers;
 
 /// The settings of a tool, and the reader of the names in them.
@@ -25,11 +25,15 @@ pub(super) fn is_one(path: &str) -> bool {
 }
 
 /// Returns the clients that a tool's settings name, and the names that are unknown.
-pub(super) fn read(path: &str, text: &str, clients: &[&str]) -> (Vec<String>, Vec<String>) {
+pub(super) fn parse_tool_clients(
+    path: &str,
+    text: &str,
+    clients: &[&str],
+) -> (Vec<String>, Vec<String>) {
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
     let read = SETTINGS.iter().find(|(name, _)| *name == path);
     for name in read.map(|(_, read)| read(text)).unwrap_or_default() {
-        match peers::client(&name, clients) {
+        match peers::resolve_client_name(&name, clients) {
             _ if matches!(name.as_str(), "*" | "all" | "minimal") => {}
             Some(client) if known.contains(&client) => {}
             Some(client) => known.push(client),
@@ -68,7 +72,8 @@ fn read_ruler(text: &str) -> Vec<String> {
 
 fn read_apm(text: &str) -> Vec<String> {
     let document = Yaml::parse(text);
-    let found = ["target", "targets"].into_iter().find_map(|key| field(document.root()?, key));
+    let found =
+        ["target", "targets"].into_iter().find_map(|key| find_yaml_field(document.root()?, key));
     match found.map(Node::value) {
         Some(YamlNode::Scalar(text)) => {
             text.split(',').map(|name| name.trim().to_owned()).collect()
@@ -109,7 +114,7 @@ mod tests {
             (".ruler/ruler.toml", "= x", &[], &[]),
         ] {
             assert!(is_one(path));
-            let found = read(path, text, &Profiles::builtin().ids());
+            let found = parse_tool_clients(path, text, &Profiles::builtin().ids());
             let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
             assert_eq!(found, (owned(known), owned(unknown)), "{text}");
         }

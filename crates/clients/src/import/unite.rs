@@ -14,7 +14,7 @@ use brief_profiles::Form;
 
 use crate::profile::Profiles;
 
-use super::apart::{ProjectFiles, common_scope, of};
+use super::apart::{ProjectFiles, common_scope, render_original};
 use super::item::{ImportedItem, Member};
 
 /// The share of the longer text that two texts have in common, in percent, to be variants of one.
@@ -28,11 +28,11 @@ const OTHERS: &str = "*";
 
 /// Returns whether two texts are the same but for line ends and blank lines.
 pub fn is_same_text(left: &str, right: &str) -> bool {
-    left == right || normal(left) == normal(right)
+    left == right || normalize_text(left) == normalize_text(right)
 }
 
 /// Returns a text without blank lines and without blanks at the ends of lines.
-fn normal(text: &str) -> String {
+fn normalize_text(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
         normal.push_str(line);
@@ -43,8 +43,8 @@ fn normal(text: &str) -> String {
 
 /// Returns the share, in percent, of the longer text's paragraphs that both have.
 pub fn shared_percent(left: &str, right: &str) -> usize {
-    let (left, right) = (trimmed(left), trimmed(right));
-    let (left, right) = (pieces(&left), pieces(&right));
+    let (left, right) = (trim_line_ends(left), trim_line_ends(right));
+    let (left, right) = (split_pieces(&left), split_pieces(&right));
     let weight =
         |list: &[(&str, bool)]| list.iter().map(|(text, _)| text.trim().len()).sum::<usize>();
     let known: HashSet<&str> = left.iter().map(|(text, _)| text.trim()).collect();
@@ -55,21 +55,21 @@ pub fn shared_percent(left: &str, right: &str) -> usize {
 }
 
 /// Unites items that say the same. The order of the first ones stays.
-pub(super) fn unite(
+pub(super) fn unite_items(
     items: Vec<ImportedItem>,
     profiles: &Profiles,
     files: &ProjectFiles<'_>,
 ) -> Vec<ImportedItem> {
     let clients = profiles.ids();
     // What is the same comes first, so that a variant finds all of it.
-    let equal = |item: &ImportedItem| vec![normal(&item.body)];
-    let items = united(items, &equal, is_equal, profiles, &clients, files);
-    united(items, &names, is_variant, profiles, &clients, files)
+    let equal = |item: &ImportedItem| vec![normalize_text(&item.body)];
+    let items = unite_by_keys(items, &equal, is_equal, profiles, &clients, files);
+    unite_by_keys(items, &variant_keys, is_variant, profiles, &clients, files)
 }
 
 /// Unites items that have a key in common, where `compare` finds them alike. Others are never compared: a collection has
 /// thousands.
-fn united(
+fn unite_by_keys(
     items: Vec<ImportedItem>,
     keys: &dyn Fn(&ImportedItem) -> Vec<String>,
     compare: fn(&ImportedItem, &ImportedItem) -> Alike,
@@ -92,7 +92,7 @@ fn united(
         for place in near {
             let found = match compare(&united[place], &item) {
                 Alike::Other => continue,
-                Alike::Same => join(&united[place], &item, profiles, clients, files),
+                Alike::Same => join_items(&united[place], &item, profiles, clients, files),
                 Alike::Apart(reason) => Err(reason.to_owned()),
             };
             match found {
@@ -101,7 +101,8 @@ fn united(
                     break;
                 }
                 Err(reason) => {
-                    apart = apart.or_else(|| Some((of(&united[place], files), reason)));
+                    apart =
+                        apart.or_else(|| Some((render_original(&united[place], files), reason)));
                 }
             }
         }
@@ -125,8 +126,8 @@ fn united(
 }
 
 /// Returns the names by which two variants of a text are found.
-fn names(item: &ImportedItem) -> Vec<String> {
-    let title = title(item).map(|title| format!("# {title}"));
+fn variant_keys(item: &ImportedItem) -> Vec<String> {
+    let title = find_title(item).map(|title| format!("# {title}"));
     let about = is_about_all(item).then(|| "CLAUDE.md".to_owned());
     std::iter::once(item.name.clone()).chain(title).chain(about).collect()
 }
@@ -177,7 +178,7 @@ fn is_about_all(item: &ImportedItem) -> bool {
     item.members.iter().all(|member| matches!(member.form, Form::Instructions | Form::Legacy))
 }
 
-fn title(item: &ImportedItem) -> Option<&str> {
+fn find_title(item: &ImportedItem) -> Option<&str> {
     item.body.lines().find_map(|line| line.strip_prefix("# ")).map(str::trim)
 }
 
@@ -186,13 +187,13 @@ impl ImportedItem {
     fn stays_apart(&mut self, apart: Option<(String, String)>) {
         let is_said = self.notes.iter().any(|note| note.message.contains(APART));
         if let Some((other, reason)) = apart.filter(|_| !is_said) {
-            self.note(None, format!("says much of what {other} says, {APART}: {reason}"));
+            self.add_note(None, format!("says much of what {other} says, {APART}: {reason}"));
         }
     }
 }
 
 /// Makes one item of two, or gives the reason why they stay two.
-fn join(
+fn join_items(
     left: &ImportedItem,
     right: &ImportedItem,
     profiles: &Profiles,
@@ -223,12 +224,17 @@ fn join(
     let is_variant =
         joined.members.iter().any(|own| !is_same_text(&own.body, &left.members[0].body));
     if is_variant {
-        joined.body = variants(&joined.members).ok_or(UNSAYABLE)?;
+        joined.body = render_variants(&joined.members).ok_or(UNSAYABLE)?;
         joined.is_verbatim = true;
         let is_whole = |member: &Member| {
-            let client =
-                member.client.as_deref().unwrap_or_else(|| unnamed(&joined.members, clients));
-            is_same_text(&directives::render(&joined.body, client, clients), &member.body)
+            let client = member
+                .client
+                .as_deref()
+                .unwrap_or_else(|| find_unnamed_client(&joined.members, clients));
+            is_same_text(
+                &directives::render_client_body(&joined.body, client, clients),
+                &member.body,
+            )
         };
         if !joined.members.iter().all(is_whole) {
             return Err(UNSAYABLE.to_owned());
@@ -238,11 +244,15 @@ fn join(
         joined.is_verbatim = true;
     }
     joined.settle_all(profiles, clients);
-    if is_sound(&joined.compilable(), clients) { Ok(joined) } else { Err(UNSAYABLE.to_owned()) }
+    if is_sound(&joined.to_portable_item(), clients) {
+        Ok(joined)
+    } else {
+        Err(UNSAYABLE.to_owned())
+    }
 }
 
 /// Returns a client that no member names.
-fn unnamed<'c>(members: &[Member], clients: &[&'c str]) -> &'c str {
+fn find_unnamed_client<'c>(members: &[Member], clients: &[&'c str]) -> &'c str {
     let is_named =
         |client: &&&str| members.iter().any(|member| member.client.as_deref() == Some(**client));
     clients.iter().find(|client| !is_named(client)).copied().unwrap_or(OTHERS)
@@ -258,24 +268,24 @@ struct TextPart {
     of: BTreeSet<usize>,
 }
 
-fn parts(text: &str) -> Vec<TextPart> {
-    let text = trimmed(text);
+fn split_parts(text: &str) -> Vec<TextPart> {
+    let text = trim_line_ends(text);
     let part = |(text, is_tight): (&str, bool)| TextPart {
         text: text.to_owned(),
         is_tight,
         of: BTreeSet::new(),
     };
-    pieces(&text).into_iter().map(part).collect()
+    split_pieces(&text).into_iter().map(part).collect()
 }
 
 /// Splits a text into paragraphs and points of lists, each with whether the next one follows without a blank line.
-fn pieces(text: &str) -> Vec<(&str, bool)> {
+fn split_pieces(text: &str) -> Vec<(&str, bool)> {
     let is_point = |line: &str| {
         let line = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
         ["- ", "* ", "+ ", ". ", ") "].iter().any(|mark| line.starts_with(mark))
     };
     let mut pieces = Vec::new();
-    for paragraph in blocks(text) {
+    for paragraph in split_blocks(text) {
         if paragraph.lines().all(is_point) {
             pieces.extend(paragraph.lines().map(|line| (line, true)));
             if let Some((_, is_tight)) = pieces.last_mut() {
@@ -289,16 +299,16 @@ fn pieces(text: &str) -> Vec<(&str, bool)> {
 }
 
 /// Returns a body with directives, from which each member gets its own; `None` when no list of clients says it.
-fn variants(members: &[Member]) -> Option<String> {
+fn render_variants(members: &[Member]) -> Option<String> {
     let mut merged: Vec<TextPart> = Vec::new();
     for (number, member) in members.iter().enumerate() {
-        let mut own = parts(&member.body);
+        let mut own = split_parts(&member.body);
         for part in &mut own {
             part.of.insert(number);
         }
         let mut next = Vec::new();
         let (mut at, mut done) = (0, 0);
-        for (place, taken) in common(&merged, &own) {
+        for (place, taken) in longest_common_subsequence(&merged, &own) {
             next.extend(merged[at..place].iter().cloned());
             next.extend(own[done..taken].iter().cloned());
             let mut part = merged[place].clone();
@@ -319,8 +329,11 @@ fn variants(members: &[Member]) -> Option<String> {
     let mut open: Option<String> = None;
     let mut end = "\n\n";
     for part in &merged {
-        let readers =
-            if part.of.len() == members.len() { None } else { Some(readers(members, &part.of)?) };
+        let readers = if part.of.len() == members.len() {
+            None
+        } else {
+            Some(render_reader_list(members, &part.of)?)
+        };
         if open != readers {
             if open.is_some() {
                 body.push_str(&format!("<!-- @endclient -->{end}"));
@@ -343,7 +356,7 @@ fn variants(members: &[Member]) -> Option<String> {
 }
 
 /// Returns the list of a directive for some members.
-fn readers(members: &[Member], of: &BTreeSet<usize>) -> Option<String> {
+fn render_reader_list(members: &[Member], of: &BTreeSet<usize>) -> Option<String> {
     let named = |is_in: bool| {
         let chosen =
             members.iter().enumerate().filter(move |(number, _)| of.contains(number) == is_in);
@@ -366,7 +379,7 @@ fn readers(members: &[Member], of: &BTreeSet<usize>) -> Option<String> {
 }
 
 /// Returns the longest common subsequence of paragraphs, as pairs of places.
-fn common(merged: &[TextPart], own: &[TextPart]) -> Vec<(usize, usize)> {
+fn longest_common_subsequence(merged: &[TextPart], own: &[TextPart]) -> Vec<(usize, usize)> {
     let (rows, columns) = (merged.len(), own.len());
     let mut lengths = vec![0_u32; (rows + 1) * (columns + 1)];
     let at = |row: usize, column: usize| row * (columns + 1) + column;
@@ -395,12 +408,12 @@ fn common(merged: &[TextPart], own: &[TextPart]) -> Vec<(usize, usize)> {
 }
 
 /// Splits a text at its blank lines; a fence is one part.
-pub fn paragraphs(text: &str) -> Vec<String> {
-    blocks(&trimmed(text)).into_iter().map(|block| format!("{block}\n")).collect()
+pub fn split_paragraphs(text: &str) -> Vec<String> {
+    split_blocks(&trim_line_ends(text)).into_iter().map(|block| format!("{block}\n")).collect()
 }
 
 /// Returns a text without blanks at the ends of its lines.
-fn trimmed(text: &str) -> Cow<'_, str> {
+fn trim_line_ends(text: &str) -> Cow<'_, str> {
     let is_trimmed =
         !text.contains('\r') && text.lines().all(|line| !line.ends_with(char::is_whitespace));
     if is_trimmed {
@@ -415,7 +428,7 @@ fn trimmed(text: &str) -> Cow<'_, str> {
 }
 
 /// Splits a trimmed text at its blank lines; a fence is one part.
-fn blocks(text: &str) -> Vec<&str> {
+fn split_blocks(text: &str) -> Vec<&str> {
     let mut blocks = Vec::new();
     let mut block: Option<(usize, usize)> = None;
     let mut fence: Option<&str> = None;

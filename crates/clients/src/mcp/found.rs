@@ -36,7 +36,7 @@ pub struct ServerFile {
 
 impl ServerFile {
     /// Returns the path for people.
-    pub fn shown(&self) -> String {
+    pub fn display_path(&self) -> String {
         match self.scope {
             ProfileScope::Project => self.path.to_owned(),
             ProfileScope::Home => format!("~/{}", self.path),
@@ -60,12 +60,12 @@ pub fn server_files(scope: ProfileScope) -> impl Iterator<Item = ServerFile> {
 
 /// The files of tools that keep servers for several clients: rulesync 17 and ruler 0.3.
 pub(crate) const PEER_FILES: [ServerFile; 3] = [
-    peer("rulesync", ".rulesync/mcp.json", ServerFormat::Json, "mcpServers"),
-    peer("ruler", ".ruler/ruler.toml", ServerFormat::Toml, "mcp_servers"),
-    peer("ruler", ".ruler/mcp.json", ServerFormat::Json, "mcpServers"),
+    peer_file("rulesync", ".rulesync/mcp.json", ServerFormat::Json, "mcpServers"),
+    peer_file("ruler", ".ruler/ruler.toml", ServerFormat::Toml, "mcp_servers"),
+    peer_file("ruler", ".ruler/mcp.json", ServerFormat::Json, "mcpServers"),
 ];
 
-const fn peer(
+const fn peer_file(
     tool: &'static str,
     path: &'static str,
     format: ServerFormat,
@@ -105,24 +105,30 @@ const WORDS: [&str; 11] = [
 
 /// Reads the servers of a client's file, in order: in a file of the user, those for `project` before those for every
 /// project. A server that is not understood is passed over; the error says why the whole file is.
-pub fn find(file: &ServerFile, text: &str, project: &Path) -> Result<Vec<FoundServer>, String> {
-    let found = entries(file, text, project)?.into_iter().filter_map(|(name, value, line)| {
-        let fields = value.as_object()?;
-        let others = fields.keys().filter(|key| !WORDS.contains(&key.as_str())).cloned().collect();
-        let targets = texts(fields, "targets").unwrap_or_default();
-        Some(FoundServer { server: server(name, fields)?, line, others, targets })
-    });
+pub fn parse_servers(
+    file: &ServerFile,
+    text: &str,
+    project: &Path,
+) -> Result<Vec<FoundServer>, String> {
+    let found =
+        parse_entries(file, text, project)?.into_iter().filter_map(|(name, value, line)| {
+            let fields = value.as_object()?;
+            let others =
+                fields.keys().filter(|key| !WORDS.contains(&key.as_str())).cloned().collect();
+            let targets = find_texts(fields, "targets").unwrap_or_default();
+            Some(FoundServer { server: parse_server(name, fields)?, line, others, targets })
+        });
     Ok(found.collect())
 }
 
 /// Returns the names of all entries of a client's file, also of those that are not understood.
-pub fn names(file: &ServerFile, text: &str) -> Vec<String> {
-    let entries = entries(file, text, Path::new("")).unwrap_or_default();
+pub fn parse_server_names(file: &ServerFile, text: &str) -> Vec<String> {
+    let entries = parse_entries(file, text, Path::new("")).unwrap_or_default();
     entries.into_iter().map(|(name, ..)| name).collect()
 }
 
 /// Returns the entries of a client's file: name, value, and the line that each begins on.
-fn entries(
+fn parse_entries(
     file: &ServerFile,
     text: &str,
     project: &Path,
@@ -154,7 +160,7 @@ fn entries(
     Ok(entries.collect())
 }
 
-fn texts(fields: &Map<String, Json>, key: &str) -> Option<Vec<String>> {
+fn find_texts(fields: &Map<String, Json>, key: &str) -> Option<Vec<String>> {
     let text = |value: &Json| match value {
         Json::String(text) => Some(text.clone()),
         Json::Number(number) => Some(number.to_string()),
@@ -164,7 +170,7 @@ fn texts(fields: &Map<String, Json>, key: &str) -> Option<Vec<String>> {
 }
 
 /// Reads a server in any client's words; `None` for one that says neither what to start nor where it is.
-fn server(name: String, fields: &Map<String, Json>) -> Option<Server> {
+fn parse_server(name: String, fields: &Map<String, Json>) -> Option<Server> {
     let text = |key: &str| fields.get(key)?.as_str().map(str::to_owned);
     let flag = |key: &str| fields.get(key).and_then(Json::as_bool);
     let pairs = |key: &str| -> Vec<(String, String)> {
@@ -175,10 +181,12 @@ fn server(name: String, fields: &Map<String, Json>) -> Option<Server> {
         none if none.is_empty() => pairs(right),
         pairs => pairs,
     };
-    let line = texts(fields, "command").filter(|line| !line.is_empty());
+    let line = find_texts(fields, "command").filter(|line| !line.is_empty());
     let program = match line {
         Some(line) => Some((line[0].clone(), line[1..].to_vec())),
-        None => text("command").map(|command| (command, texts(fields, "args").unwrap_or_default())),
+        None => {
+            text("command").map(|command| (command, find_texts(fields, "args").unwrap_or_default()))
+        }
     };
     let transport = if let Some((command, args)) = program {
         Transport::Stdio { command, args, env: either("env", "environment") }
@@ -199,7 +207,7 @@ mod tests {
 
     fn names(path: &str, text: &str) -> Vec<String> {
         let file = server_files(ProfileScope::Project).find(|file| file.path == path).unwrap();
-        let found = find(&file, text, Path::new("/p")).unwrap();
+        let found = parse_servers(&file, text, Path::new("/p")).unwrap();
         let words = |found: FoundServer| {
             let way = match found.server.transport {
                 Transport::Stdio { command, args, env } => format!("{command} {args:?} {env:?}"),
@@ -220,7 +228,7 @@ mod tests {
         let mut files = server_files(ProfileScope::Home);
         let file = files.find(|file| file.path == ".claude.json").unwrap();
         let commands = |project: &str| -> Vec<String> {
-            let found = find(&file, text, Path::new(project)).unwrap();
+            let found = parse_servers(&file, text, Path::new(project)).unwrap();
             let command = |found: FoundServer| match found.server.transport {
                 Transport::Stdio { command, .. } => format!("{}:{command}", found.server.name),
                 Transport::Remote { url, .. } => url,
@@ -269,7 +277,7 @@ mod tests {
         for (client, text) in [("claude", "not JSON"), ("claude", "[]"), ("codex", "x = ")] {
             let file =
                 server_files(ProfileScope::Project).find(|file| file.client == client).unwrap();
-            assert!(find(&file, text, Path::new("/p")).is_err(), "{client}");
+            assert!(parse_servers(&file, text, Path::new("/p")).is_err(), "{client}");
         }
     }
 }

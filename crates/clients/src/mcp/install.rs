@@ -9,7 +9,7 @@ use brief_system::System;
 use super::{Server, entry_json, files_in};
 use crate::client_file::{ClientFile, ClientFileError};
 use crate::profile::ProfileScope;
-use crate::shared::merge;
+use crate::shared::merge_entries;
 
 /// The planned change of a file.
 pub struct ServerEdit<'s> {
@@ -67,7 +67,7 @@ pub fn plan_server<'s>(
     let shown = shown.to_string();
     let file = ClientFile::open(system, base, &shown)
         .map_err(|error| ServerFileError::File(shown.clone(), error))?;
-    let change = change(profile, &shown, file.text(), wanted, before)?;
+    let change = plan_change(profile, &shown, file.text(), wanted, before)?;
     Ok(ServerEdit { shown, file, change })
 }
 
@@ -79,12 +79,12 @@ impl ServerEdit<'_> {
             ServerChange::Remove => Some(""),
             ServerChange::Write(text) => Some(text.as_str()),
         };
-        let done = self.file.put(text, false);
+        let done = self.file.write_text(text, false);
         done.map(drop).map_err(|error| ServerFileError::File(self.shown.clone(), error))
     }
 }
 
-fn change(
+fn plan_change(
     profile: &ServerProfile,
     path: &str,
     text: Option<&str>,
@@ -98,7 +98,7 @@ fn change(
     let wanted = wanted.map(entry).transpose()?;
     let before = before.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
     let (wanted, foreign) = (wanted.as_slice(), Foreign::Keep);
-    let merged = merge(&Merge { path, text, wanted, before: &before, foreign }, None);
+    let merged = merge_entries(&Merge { path, text, wanted, before: &before, foreign }, None);
     let merged = merged.map_err(|problem| ServerFileError::Invalid(path.to_owned(), problem))?;
     if let Some((_, reason)) = merged.kept.first() {
         return Ok(ServerChange::Kept(reason));
@@ -115,7 +115,7 @@ fn change(
 mod tests {
     use brief_system::MemorySystem;
 
-    use super::super::{Transport, profile};
+    use super::super::{Transport, find_server_profile};
     use super::*;
 
     fn server(client: &str) -> Server {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn planned<'s>(system: &'s MemorySystem, client: &str, is_wanted: bool) -> ServerEdit<'s> {
-        let servers = (profile(client).unwrap(), ProfileScope::Project);
+        let servers = (find_server_profile(client).unwrap(), ProfileScope::Project);
         let (ours, base) = (server(client), Path::new("/p"));
         let wanted = is_wanted.then_some(&ours);
         plan_server(system, base, servers, wanted, std::slice::from_ref(&ours)).unwrap()
@@ -150,7 +150,7 @@ mod tests {
             ("codex", "# mine\nmodel = \"o\"\n\n[mcp_servers.db]\ncommand = \"db\" # theirs\n"),
             ("codex", "model = \"o\"\n"),
         ] {
-            let path = profile(client).unwrap().file.as_ref().unwrap().to_string();
+            let path = find_server_profile(client).unwrap().file.as_ref().unwrap().to_string();
             let system = MemorySystem::new("/p").with_file(&path, text);
             let ServerChange::Write(added) = planned(&system, client, true).change else {
                 panic!("{client} is not changed")
@@ -189,10 +189,10 @@ mod tests {
         for (client, text) in
             [("claude", "{bad"), ("claude", "[]"), ("codex", "= ="), ("codex", "mcp_servers = 1\n")]
         {
-            let path = profile(client).unwrap().file.as_ref().unwrap().to_string();
+            let path = find_server_profile(client).unwrap().file.as_ref().unwrap().to_string();
             let system = MemorySystem::new("/p").with_file(&path, text);
             let (servers, ours) =
-                ((profile(client).unwrap(), ProfileScope::Project), server(client));
+                ((find_server_profile(client).unwrap(), ProfileScope::Project), server(client));
             let edit = plan_server(&system, Path::new("/p"), servers, Some(&ours), &[]);
             assert!(matches!(edit, Err(ServerFileError::Invalid(..))), "{text}");
         }
@@ -200,10 +200,10 @@ mod tests {
             .with_file("/q/x.json", "{}")
             .with_link(".mcp.json", "/q/x.json");
         let (servers, ours) =
-            ((profile("claude").unwrap(), ProfileScope::Project), server("claude"));
+            ((find_server_profile("claude").unwrap(), ProfileScope::Project), server("claude"));
         let edit = plan_server(&outside, Path::new("/p"), servers, Some(&ours), &[]);
         assert!(matches!(edit, Err(ServerFileError::File(_, ClientFileError::Outside))));
-        let user = (profile("claude").unwrap(), ProfileScope::Home);
+        let user = (find_server_profile("claude").unwrap(), ProfileScope::Home);
         let edit = plan_server(&outside, Path::new("/p"), user, Some(&ours), &[]);
         assert!(matches!(edit, Err(ServerFileError::NoUserFile)));
     }

@@ -8,10 +8,10 @@ mod read;
 mod write;
 
 pub(crate) use found::PEER_FILES;
-pub use found::{FoundServer, ServerFile, find, names, server_files};
+pub use found::{FoundServer, ServerFile, parse_server_names, parse_servers, server_files};
 pub use install::{ServerChange, ServerEdit, ServerFileError, plan_server};
-pub use read::{DeclaredServer, declaration, is_name, read};
-pub use write::{WrittenServers, entry_json, write};
+pub use read::{DeclaredServer, is_name, parse_declared_servers, render_declaration};
+pub use write::{WrittenServers, entry_json, render_servers};
 
 use brief_profiles::{BUILTIN, ServerProfile, Text};
 
@@ -63,7 +63,7 @@ pub enum Protocol {
 }
 
 /// Returns the clients that servers are written for, by name.
-pub fn clients() -> impl Iterator<Item = (&'static str, &'static ServerProfile)> {
+pub fn server_clients() -> impl Iterator<Item = (&'static str, &'static ServerProfile)> {
     let with_servers = |client: &'static brief_profiles::Client| {
         Some((&*client.id, client.mcp.as_ref().filter(|servers| !servers.stdio.is_empty())?))
     };
@@ -71,8 +71,8 @@ pub fn clients() -> impl Iterator<Item = (&'static str, &'static ServerProfile)>
 }
 
 /// Returns how servers are written for the client of that name.
-pub fn profile(client: &str) -> Option<&'static ServerProfile> {
-    clients().find(|(known, _)| *known == client).map(|(_, servers)| servers)
+pub fn find_server_profile(client: &str) -> Option<&'static ServerProfile> {
+    server_clients().find(|(known, _)| *known == client).map(|(_, servers)| servers)
 }
 
 /// Returns the file that servers are written to, if there is one, and others that the client reads.

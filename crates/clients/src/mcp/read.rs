@@ -25,13 +25,13 @@ impl DeclaredServer {
 }
 
 /// Reads the servers of a project's `brief.toml`, in order. `known` are the clients that exist.
-pub fn read(
+pub fn parse_declared_servers(
     configuration: &Arc<Source>,
     known: &[&str],
 ) -> Result<Vec<DeclaredServer>, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let mut servers = Vec::new();
-    let Some(document) = toml::parse(configuration, &mut diagnostics) else {
+    let Some(document) = toml::parse_toml(configuration, &mut diagnostics) else {
         return Err(diagnostics);
     };
     let top = Table { source: configuration, content: document.as_table(), prefix: "" };
@@ -39,7 +39,7 @@ pub fn read(
         match all.table() {
             Ok(table) => {
                 for entry in table.entries() {
-                    match declared(&entry, known, &mut diagnostics) {
+                    match parse_declaration(&entry, known, &mut diagnostics) {
                         Ok(server) => servers.push(server),
                         Err(problem) => diagnostics.push(*problem),
                     }
@@ -58,7 +58,7 @@ pub fn is_name(name: &str) -> bool {
 }
 
 /// Returns the content of the table `[mcp.NAME]` for a server and the clients that are to have it.
-pub fn declaration(server: &Server, clients: &[String]) -> String {
+pub fn render_declaration(server: &Server, clients: &[String]) -> String {
     let mut table = toml_edit::Table::new();
     let list = |texts: &[String]| toml_edit::value(texts.iter().collect::<toml_edit::Array>());
     let pairs = |pairs: &[(String, String)]| {
@@ -87,31 +87,31 @@ pub fn declaration(server: &Server, clients: &[String]) -> String {
     table.to_string()
 }
 
-fn declared(
+fn parse_declaration(
     entry: &TomlEntry<'_>,
     known: &[&str],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<DeclaredServer, TomlProblem> {
     if !is_name(entry.key) {
-        return Err(entry.wrong("this names no server", "use letters, digits, `_` and `-`"));
+        return Err(entry.invalid_value("this names no server", "use letters, digits, `_` and `-`"));
     }
     let table = entry.table()?;
     let mut keys = TableReader::new(table.entries());
-    let command = keys.get("command", word);
-    let args = keys.get("args", TomlEntry::texts).unwrap_or_default();
+    let command = keys.get("command", parse_nonempty_text);
+    let args = keys.get("args", TomlEntry::text_list).unwrap_or_default();
     // Values that look like variables stay as they are: clients fill them in.
     let env = keys.get("env", TomlEntry::pairs).unwrap_or_default();
-    let url = keys.get("url", word);
+    let url = keys.get("url", parse_nonempty_text);
     let headers = keys.get("headers", TomlEntry::pairs).unwrap_or_default();
     let protocols = [("http", Protocol::Http), ("sse", Protocol::Sse)];
-    let protocol = keys.get("type", |entry| entry.word(&protocols)).unwrap_or(Protocol::Http);
+    let protocol = keys.get("type", |entry| entry.match_word(&protocols)).unwrap_or(Protocol::Http);
     let disabled = keys.get("disabled", TomlEntry::flag).unwrap_or_default();
-    let clients = keys.get("clients", |entry| known_clients(entry, entry.texts()?, known));
+    let clients = keys.get("clients", |entry| known_clients(entry, entry.text_list()?, known));
     diagnostics.extend(keys.problems().map(|problem| *problem));
     let refuse_mixed = |others: [&str; 2], own: &str| {
         let mixed = table.entries().find(|entry| others.contains(&entry.key));
         let problem = format!("a server with `{own}` has no such key");
-        mixed.map_or(Ok(()), |entry| Err(entry.wrong(&problem, "")))
+        mixed.map_or(Ok(()), |entry| Err(entry.invalid_value(&problem, "")))
     };
     let transport = match (command, url) {
         (Some(command), None) => {
@@ -124,16 +124,16 @@ fn declared(
         }
         _ => {
             let help = "write a program to start, or the address of a server that runs";
-            return Err(entry.wrong("a server has either `command` or `url`", help));
+            return Err(entry.invalid_value("a server has either `command` or `url`", help));
         }
     };
     let server = Server { name: entry.key.to_owned(), transport, disabled, custom: Vec::new() };
     Ok(DeclaredServer { server, clients })
 }
 
-fn word(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
+fn parse_nonempty_text(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     match entry.text()? {
-        "" => Err(entry.wrong("is empty", "")),
+        "" => Err(entry.invalid_value("is empty", "")),
         text => Ok(text.to_owned()),
     }
 }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Vec<DeclaredServer>, Vec<Diagnostic>> {
-        read(&Arc::new(Source::new("brief.toml", text)), &["claude", "opencode"])
+        parse_declared_servers(&Arc::new(Source::new("brief.toml", text)), &["claude", "opencode"])
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
                     [mcp.bare]\ncommand = \"c\"\n";
         let clients = vec!["claude".to_owned()];
         for DeclaredServer { server, .. } in parse(text).unwrap() {
-            let table = declaration(&server, &clients);
+            let table = render_declaration(&server, &clients);
             let again = parse(&format!("[mcp.{}]\n{table}", server.name)).unwrap();
             assert_eq!(
                 again,

@@ -4,7 +4,7 @@ use brief_profiles::{ServerFormat, ServerProfile, ServerValue};
 use serde_json::{Map, Value as Json};
 
 use super::{Protocol, Server, Transport};
-use crate::shared::toml::table;
+use crate::shared::toml::render_table;
 
 /// A client's text, and what could not be said in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,11 +16,11 @@ pub struct WrittenServers {
 }
 
 /// Writes servers as the client wants them, in the order given.
-pub fn write(profile: &ServerProfile, servers: &[Server]) -> WrittenServers {
+pub fn render_servers(profile: &ServerProfile, servers: &[Server]) -> WrittenServers {
     let mut entries = Map::new();
     let mut left_out = Vec::new();
     for server in servers {
-        match entry(profile, server) {
+        match build_entry(profile, server) {
             Ok(entry) => drop(entries.insert(server.name.clone(), entry)),
             Err(reason) => left_out.push((server.name.clone(), reason)),
         }
@@ -29,7 +29,7 @@ pub fn write(profile: &ServerProfile, servers: &[Server]) -> WrittenServers {
     let text = match profile.format {
         ServerFormat::Json => format!("{:#}\n", serde_json::json!({ key: entries })),
         ServerFormat::Toml => {
-            let tables = entries.iter().map(|(name, fields)| table(key, name, fields));
+            let tables = entries.iter().map(|(name, fields)| render_table(key, name, fields));
             tables.collect::<Vec<String>>().join("\n")
         }
     };
@@ -38,10 +38,10 @@ pub fn write(profile: &ServerProfile, servers: &[Server]) -> WrittenServers {
 
 /// Writes one server as the client wants it, as JSON on one line; the error says why it cannot have it.
 pub fn entry_json(profile: &ServerProfile, server: &Server) -> Result<String, &'static str> {
-    entry(profile, server).map(|entry| entry.to_string())
+    build_entry(profile, server).map(|entry| entry.to_string())
 }
 
-fn entry(profile: &ServerProfile, server: &Server) -> Result<Json, &'static str> {
+fn build_entry(profile: &ServerProfile, server: &Server) -> Result<Json, &'static str> {
     let fields = match &server.transport {
         Transport::Stdio { .. } => &profile.stdio,
         Transport::Remote { protocol: Protocol::Http, .. } => &profile.http,
@@ -52,7 +52,9 @@ fn entry(profile: &ServerProfile, server: &Server) -> Result<Json, &'static str>
     };
     let mut settings: Map<String, Json> = fields
         .iter()
-        .filter_map(|field| Some((field.key.to_string(), setting(&field.from, &server.transport)?)))
+        .filter_map(|field| {
+            Some((field.key.to_string(), build_setting(&field.from, &server.transport)?))
+        })
         .collect();
     if server.disabled {
         match &profile.disabled_by {
@@ -73,7 +75,7 @@ fn entry(profile: &ServerProfile, server: &Server) -> Result<Json, &'static str>
     Ok(entry)
 }
 
-fn setting(field: &ServerValue, transport: &Transport) -> Option<Json> {
+fn build_setting(field: &ServerValue, transport: &Transport) -> Option<Json> {
     let map = |pairs: &mut dyn Iterator<Item = &(String, String)>| {
         let fields: Map<String, Json> =
             pairs.map(|(key, value)| (key.clone(), Json::from(value.as_str()))).collect();
@@ -112,7 +114,7 @@ fn is_handed_on((name, value): &(String, String)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::profile;
+    use super::super::find_server_profile;
     use super::*;
 
     fn servers() -> Vec<Server> {
@@ -152,7 +154,7 @@ mod tests {
     }
 
     fn written(client: &str) -> WrittenServers {
-        write(profile(client).unwrap(), &servers())
+        render_servers(find_server_profile(client).unwrap(), &servers())
     }
 
     #[test]
@@ -225,13 +227,16 @@ mod tests {
         for (name, transport, custom) in cases {
             let (name, custom) = (name.to_owned(), custom.to_vec());
             let server = Server { name, transport, disabled: false, custom };
-            let opencode = write(profile("opencode").unwrap(), std::slice::from_ref(&server));
+            let opencode = render_servers(
+                find_server_profile("opencode").unwrap(),
+                std::slice::from_ref(&server),
+            );
             assert!(!opencode.text.contains("file:"), "{}", opencode.text);
             let why = "the client would put a file in place of `{file:…}`";
             assert_eq!(opencode.left_out, [(server.name.clone(), why)]);
-            assert!(entry_json(profile("opencode").unwrap(), &server).is_err());
+            assert!(entry_json(find_server_profile("opencode").unwrap(), &server).is_err());
             // To the others it is a text.
-            assert!(entry_json(profile("claude").unwrap(), &server).is_ok());
+            assert!(entry_json(find_server_profile("claude").unwrap(), &server).is_ok());
         }
     }
 
@@ -258,7 +263,7 @@ mod tests {
         assert_eq!(json["mcpServers"]["events"]["url"], "https://x.test/sse");
         let enabled: Vec<Server> =
             servers().into_iter().map(|server| Server { disabled: false, ..server }).collect();
-        let gemini = write(profile("gemini").unwrap(), &enabled);
+        let gemini = render_servers(find_server_profile("gemini").unwrap(), &enabled);
         let json: serde_json::Value = serde_json::from_str(&gemini.text).unwrap();
         assert_eq!(json["mcpServers"]["web.site"]["httpUrl"], "https://x.test/mcp");
     }
@@ -272,6 +277,6 @@ mod tests {
 
     #[test]
     fn profiles_are_sorted_by_name() {
-        assert!(super::super::clients().map(|(client, _)| client).is_sorted());
+        assert!(super::super::server_clients().map(|(client, _)| client).is_sorted());
     }
 }

@@ -55,7 +55,7 @@ impl RuleSubject {
         ("mcp", RuleSubject::Mcp),
     ];
 
-    fn words(self, profile: &PermissionProfile) -> Option<&PermissionWords> {
+    fn find_wording(self, profile: &PermissionProfile) -> Option<&PermissionWords> {
         match self {
             RuleSubject::Shell => profile.shell.as_ref(),
             RuleSubject::Read => profile.read.as_ref(),
@@ -96,20 +96,22 @@ pub struct ProjectPermissions {
 }
 
 /// Returns the place and the words of a client, if a project has them.
-pub fn profile(client: &str) -> Option<&'static PermissionProfile> {
-    BUILTIN.find(client)?.permissions.as_ref()
+pub fn find_permission_profile(client: &str) -> Option<&'static PermissionProfile> {
+    BUILTIN.find_client(client)?.permissions.as_ref()
 }
 
 /// Returns the file that tells a client which files to leave alone.
 pub fn ignore_file(client: &str) -> Option<&'static str> {
-    BUILTIN.find(client)?.ignores.first().map(|file| &**file)
+    BUILTIN.find_client(client)?.ignores.first().map(|file| &**file)
 }
 
 /// Reads `[permissions]` and `[ignore]` of a project's `brief.toml`.
-pub fn read(configuration: &Arc<Source>) -> Result<ProjectPermissions, Vec<Diagnostic>> {
+pub fn parse_permissions(
+    configuration: &Arc<Source>,
+) -> Result<ProjectPermissions, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let mut found = ProjectPermissions::default();
-    let Some(document) = toml::parse(configuration, &mut diagnostics) else {
+    let Some(document) = toml::parse_toml(configuration, &mut diagnostics) else {
         return Err(diagnostics);
     };
     let top = Table { source: configuration, content: document.as_table(), prefix: "" };
@@ -131,9 +133,11 @@ impl ProjectPermissions {
             let decision = by_key(&of_decision, RuleDecision::KEYS)?;
             for of_subject in of_decision.table()?.entries() {
                 let subject = by_key(&of_subject, RuleSubject::KEYS)?;
-                for argument in of_subject.texts()? {
-                    if let Some((problem, help)) = problem(subject, &argument) {
-                        return Err(of_subject.wrong(&format!("`{argument}` {problem}"), help));
+                for argument in of_subject.text_list()? {
+                    if let Some((problem, help)) = find_argument_problem(subject, &argument) {
+                        return Err(
+                            of_subject.invalid_value(&format!("`{argument}` {problem}"), help)
+                        );
                     }
                     let argument = Some(argument).filter(|argument| argument != "*");
                     self.rules.push(PermissionRule { decision, subject, argument });
@@ -146,13 +150,13 @@ impl ProjectPermissions {
     fn read_ignored(&mut self, entry: &TomlEntry<'_>) -> Result<(), TomlProblem> {
         for entry in entry.table()?.entries() {
             if entry.key != "patterns" {
-                return Err(entry.unknown(&["patterns"]));
+                return Err(entry.unknown_key(&["patterns"]));
             }
-            for pattern in entry.texts()? {
+            for pattern in entry.text_list()? {
                 let is_line = pattern.trim() == pattern && !pattern.contains(char::is_control);
                 if pattern.is_empty() || pattern.starts_with('#') || !is_line {
                     let problem = format!("`{pattern}` is no line of an ignore file");
-                    return Err(entry.wrong(&problem, "write one pattern for each text"));
+                    return Err(entry.invalid_value(&problem, "write one pattern for each text"));
                 }
                 self.ignored.push(pattern);
             }
@@ -167,11 +171,14 @@ fn by_key<T: Copy, const N: usize>(
     keys: [(&str, T); N],
 ) -> Result<T, TomlProblem> {
     let found = keys.iter().find(|(key, _)| *key == entry.key).map(|(_, value)| *value);
-    found.ok_or_else(|| entry.unknown(&keys.map(|(key, _)| key)))
+    found.ok_or_else(|| entry.unknown_key(&keys.map(|(key, _)| key)))
 }
 
 /// Returns the reason why a rule cannot be about an argument, and the help.
-fn problem(subject: RuleSubject, argument: &str) -> Option<(&'static str, &'static str)> {
+fn find_argument_problem(
+    subject: RuleSubject,
+    argument: &str,
+) -> Option<(&'static str, &'static str)> {
     if argument == "*" {
         return None;
     }
@@ -213,7 +220,7 @@ fn problem(subject: RuleSubject, argument: &str) -> Option<(&'static str, &'stat
 }
 
 /// Returns the entries that say a rule to a client; the error says why it cannot.
-pub fn entries(
+pub fn build_rule_entries(
     profile: &PermissionProfile,
     rule: &PermissionRule,
 ) -> Result<Vec<SharedEntry>, &'static str> {
@@ -222,7 +229,8 @@ pub fn entries(
         RuleDecision::Ask => profile.ask.as_ref().ok_or("has no list of what to ask about"),
         RuleDecision::Deny => profile.deny.as_ref().ok_or("has no list of what is forbidden"),
     }?;
-    let words = rule.subject.words(profile).ok_or("its permissions are about other things")?;
+    let words =
+        rule.subject.find_wording(profile).ok_or("its permissions are about other things")?;
     let rules: Vec<String> = match rule.argument.as_deref() {
         None => words.all.iter().map(ToString::to_string).collect(),
         Some(argument) => match (argument.split_once('/'), &words.part) {
@@ -236,7 +244,7 @@ pub fn entries(
                 return Err("it knows a command by its first word alone");
             }
             _ if words.is_crossing => {
-                crossing(argument).ok_or("its `*` matches across directories")?
+                crossing_patterns(argument).ok_or("its `*` matches across directories")?
             }
             _ => words.one.iter().map(|one| one.replace("{}", argument)).collect(),
         },
@@ -254,7 +262,7 @@ pub fn entries(
 }
 
 /// Returns the patterns that mean the same where `*` matches across directories, too; `None` where there are none.
-fn crossing(pattern: &str) -> Option<Vec<String>> {
+fn crossing_patterns(pattern: &str) -> Option<Vec<String>> {
     let (anywhere, rest) = match pattern.strip_prefix("**/") {
         Some(rest) => (true, rest),
         None => (false, pattern),
@@ -277,7 +285,8 @@ mod tests {
 
     fn rules(text: &str) -> Result<ProjectPermissions, Vec<String>> {
         let source = Arc::new(Source::new("brief.toml", text));
-        read(&source).map_err(|problems| problems.into_iter().map(|one| one.message).collect())
+        parse_permissions(&source)
+            .map_err(|problems| problems.into_iter().map(|one| one.message).collect())
     }
 
     #[test]
@@ -336,7 +345,7 @@ mod tests {
             argument: (argument != "*").then(|| argument.to_owned()),
         };
         let said = |client: &str, rule: &PermissionRule| {
-            let entries = entries(profile(client).unwrap(), rule)?;
+            let entries = build_rule_entries(find_permission_profile(client).unwrap(), rule)?;
             Ok::<_, &str>(entries.iter().map(SharedEntry::name).collect::<Vec<_>>().join(" "))
         };
         let status = rule(RuleDecision::Allow, RuleSubject::Shell, "git status");

@@ -10,7 +10,7 @@ use brief_dialects::portable::{ItemId, ItemKind};
 
 use crate::profile::{Profile, ProfileScope};
 
-pub use unread::{UnreadFile, directories, unread};
+pub use unread::{UnreadFile, client_directories, collect_unread_files};
 
 /// The place where a client would find an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Reads<'p> {
 }
 
 /// Returns the places where each client would look for an item. A client without items of the kind is left out.
-pub fn reads<'p>(
+pub fn collect_reads<'p>(
     profiles: &[&'p Profile],
     kind: ItemKind,
     name: &str,
@@ -50,7 +50,7 @@ pub struct Duplicate {
 }
 
 /// Finds the items that a client would read from more than one of some files.
-pub fn duplicates(
+pub fn collect_duplicates(
     files: &BTreeSet<String>,
     items: &[ItemId],
     profiles: &[&Profile],
@@ -58,7 +58,7 @@ pub fn duplicates(
 ) -> Vec<Duplicate> {
     let mut duplicates = Vec::new();
     for item in items {
-        for Reads { client, mut paths } in reads(profiles, item.kind, &item.name, scope) {
+        for Reads { client, mut paths } in collect_reads(profiles, item.kind, &item.name, scope) {
             paths.retain(|path| files.contains(path));
             if paths.len() > 1 {
                 let client = client.id().to_owned();
@@ -77,7 +77,7 @@ mod tests {
     fn paths(client: &str, kind: ItemKind, scope: ProfileScope) -> Vec<String> {
         let profiles = Profiles::builtin();
         let profile = profiles.get(client).unwrap();
-        reads(&[profile], kind, "x", scope).remove(0).paths
+        collect_reads(&[profile], kind, "x", scope).remove(0).paths
     }
 
     /// The tables of overlaps, by client and kind.
@@ -160,7 +160,7 @@ mod tests {
         ]
         .map(str::to_owned)
         .into();
-        let found = duplicates(&files, &items, &all, ProfileScope::Project);
+        let found = collect_duplicates(&files, &items, &all, ProfileScope::Project);
         let found: Vec<String> = found
             .into_iter()
             .map(|one| format!("{}, {}: {}", one.client, one.item, one.paths.join(" ")))
@@ -174,6 +174,6 @@ mod tests {
             ]
         );
         let claude = [profiles.get("claude").unwrap()];
-        assert_eq!(duplicates(&files, &items, &claude, ProfileScope::Project), []);
+        assert_eq!(collect_duplicates(&files, &items, &claude, ProfileScope::Project), []);
     }
 }

@@ -29,21 +29,21 @@ const NO_SKILL: Words =
     ("its directory has no `SKILL.md`", "name the file with the instructions `SKILL.md`");
 
 /// Returns the directories that we know enough about, by client.
-fn known() -> impl Iterator<Item = &'static ClientDirectory> {
+fn known_directories() -> impl Iterator<Item = &'static ClientDirectory> {
     BUILTIN.clients.iter().flat_map(|client| &client.directories)
 }
 
 /// Returns the directories whose files are worth looking at, with `/`.
-pub fn directories() -> Vec<&'static str> {
-    known().map(|directory| &*directory.path).collect()
+pub fn client_directories() -> Vec<&'static str> {
+    known_directories().map(|directory| &*directory.path).collect()
 }
 
 /// Returns the files among some that no client reads, sorted by path. Paths are below the project, with
 /// `/`; files beside them count, so that a skill without a `SKILL.md` can be told.
-pub fn unread<'f>(paths: impl Iterator<Item = &'f str>) -> Vec<UnreadFile> {
+pub fn collect_unread_files<'f>(paths: impl Iterator<Item = &'f str>) -> Vec<UnreadFile> {
     let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for path in paths {
-        let directory = known().find_map(|directory| {
+        let directory = known_directories().find_map(|directory| {
             let rest = path.strip_prefix(&*directory.path)?.strip_prefix('/')?;
             Some((&*directory.path, rest))
         });
@@ -52,7 +52,7 @@ pub fn unread<'f>(paths: impl Iterator<Item = &'f str>) -> Vec<UnreadFile> {
         }
     }
     let mut found = Vec::new();
-    for directory in known() {
+    for directory in known_directories() {
         let Some(files) = below.get(&*directory.path) else { continue };
         let mut report = |file: &str, why: &str, help: &'static str| {
             let path = format!("{}/{file}", directory.path);
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     fn found(paths: &[&str]) -> Vec<String> {
-        unread(paths.iter().copied()).into_iter().map(|one| one.path).collect()
+        collect_unread_files(paths.iter().copied()).into_iter().map(|one| one.path).collect()
     }
 
     /// U07: `tree` lists what clients read in any directory, and this is no complaint about it.
@@ -176,7 +176,7 @@ mod tests {
             (".clinerules/a.mdc", "`.md` or `.txt`"),
             (".roo/subagents/a.md", "modes"),
         ] {
-            let found = unread([path].into_iter());
+            let found = collect_unread_files([path].into_iter());
             assert_eq!(found.len(), 1, "{path}");
             assert_eq!(found[0].path, path);
             assert!(found[0].why.contains(why), "{path}: {}", found[0].why);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_table_names_each_directory_once() {
-        let all = directories();
+        let all = client_directories();
         let unique: BTreeSet<_> = all.iter().collect();
         assert_eq!(all.len(), unique.len());
         for directory in all {

@@ -22,7 +22,7 @@ pub struct ArgumentForms {
 
 impl ArgumentForms {
     /// Returns the client's words for one argument; `position` counts from 1.
-    pub fn one(&self, position: usize, name: Option<&str>) -> Option<String> {
+    pub fn render_argument(&self, position: usize, name: Option<&str>) -> Option<String> {
         let number = (self.first + position).saturating_sub(1).to_string();
         let name = name.map_or_else(|| format!("argument{position}"), str::to_owned);
         let word = name.replace('-', "_");
@@ -31,7 +31,7 @@ impl ArgumentForms {
     }
 
     /// Returns a text in which the client expands nothing.
-    pub fn literal<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn escape_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut output = String::new();
         let mut copied = 0;
         let mut at = 0;
@@ -55,20 +55,20 @@ impl ArgumentForms {
 }
 
 /// Reads the table `arguments` of a command.
-pub(super) fn forms(entry: &TomlEntry<'_>) -> Result<ArgumentForms, TomlProblem> {
+pub(super) fn parse_argument_forms(entry: &TomlEntry<'_>) -> Result<ArgumentForms, TomlProblem> {
     let mut keys = TableReader::new(entry.table()?.entries());
     let forms = ArgumentForms {
         all: keys.get("all", TomlEntry::owned_text),
         one: keys.get("one", TomlEntry::owned_text),
-        first: keys.get("first", first).unwrap_or(1),
+        first: keys.get("first", parse_first_number).unwrap_or(1),
         dollar: keys.get("dollar", TomlEntry::owned_text),
         literal: keys.get("literal", TomlEntry::pairs).unwrap_or_default(),
     };
     keys.finish().map(|()| forms)
 }
 
-fn first(entry: &TomlEntry<'_>) -> Result<usize, TomlProblem> {
+fn parse_first_number(entry: &TomlEntry<'_>) -> Result<usize, TomlProblem> {
     let number = entry.item.as_integer().and_then(|number| usize::try_from(number).ok());
-    let problem = || entry.wrong("an argument cannot have this number", "write 0 or 1");
+    let problem = || entry.invalid_value("an argument cannot have this number", "write 0 or 1");
     number.filter(|number| *number < 2).ok_or_else(problem)
 }

@@ -187,19 +187,19 @@ impl Layout {
     }
 
     /// Returns whether a field of its files comes from one of the item's.
-    pub(crate) fn has(&self, wanted: From) -> bool {
+    pub(crate) fn has_field_from(&self, wanted: From) -> bool {
         self.fields.iter().any(|rule| rule.from() == Some(wanted))
     }
 
     /// Returns whether rules can be for some files.
     pub(crate) fn reads_scope(&self) -> bool {
-        self.has(From::ScopePaths)
+        self.has_field_from(From::ScopePaths)
             || self.fields.iter().any(|rule| rule.when != FieldCondition::Always)
     }
 
     /// Returns the form of the files at its path, which decides how patterns are read.
     pub fn pattern_form(&self) -> Option<Form> {
-        self.path.form()
+        self.path.find_form()
     }
 
     /// Returns the directory that supporting files go to; `None` for that of the file itself.
@@ -416,9 +416,9 @@ impl Profiles {
         section: Section,
     ) -> Result<Profiles, Vec<Diagnostic>> {
         let mut diagnostics = own.diagnostics.clone();
-        let parsed = read::parsed(configuration);
+        let parsed = read::parse_document(configuration);
         // Most projects change nothing, and reading all files again would take a tenth of a build.
-        let has_own = own.compiled().next().is_some() || !diagnostics.is_empty();
+        let has_own = own.compiled_sources().next().is_some() || !diagnostics.is_empty();
         if parsed.as_ref().is_some_and(|own| read::changes_nothing(own, section.as_str()))
             && !has_own
         {
@@ -426,7 +426,7 @@ impl Profiles {
         }
         let variant = |client: &str| read::variant_of(parsed.as_ref(), section.as_str(), client);
         let mut drafts = builtin_drafts(&variant);
-        let of_project = own.compiled();
+        let of_project = own.compiled_sources();
         drafts.extend(of_project.map(|file| read::client_file(file, &variant, &mut diagnostics)));
         let drafts = read::with_overrides(drafts, configuration, &mut diagnostics);
         let list: Vec<Profile> =

@@ -9,7 +9,7 @@ const NAME: &str = "{name}";
 const RESERVED: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".brief"];
 
 /// Says what is wrong with a relative path with `/`; `None` when nothing is.
-pub(super) fn problem(text: &str) -> Option<&'static str> {
+pub(super) fn find_path_problem(text: &str) -> Option<&'static str> {
     if text.contains(['\\', ':', '*', '?', '"', '<', '>', '|'])
         || text.chars().any(char::is_control)
     {
@@ -41,7 +41,7 @@ impl Template {
         if text.replace(NAME, "").contains(['{', '}']) {
             return Err("only `{name}` is filled in");
         }
-        if let Some(problem) = problem(text) {
+        if let Some(problem) = find_path_problem(text) {
             return Err(problem);
         }
         match text.split_once('/') {
@@ -72,7 +72,7 @@ impl Template {
     }
 
     /// Returns the form of files there, as far as clients say.
-    pub(super) fn form(&self) -> Option<Form> {
+    pub(super) fn find_form(&self) -> Option<Form> {
         let holds = |place: &&ClientPlace| {
             self.0.strip_prefix(&*place.path).is_some_and(|rest| rest.starts_with('/'))
         };

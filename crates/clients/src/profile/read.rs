@@ -47,17 +47,17 @@ pub(super) fn client_file(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Draft {
     let mut draft = Draft::new("", source, Span::default());
-    let Some(document) = toml::parse(source, diagnostics) else { return draft };
+    let Some(document) = toml::parse_toml(source, diagnostics) else { return draft };
     let top = Table { source, content: document.as_table(), prefix: "" };
     // The model of `brief_profiles` knows the other keys.
     let is_compiled = |entry: &TomlEntry<'_>| Client::COMPILED_KEYS.contains(&entry.key);
     let mut keys = TableReader::new(top.entries().filter(is_compiled));
-    keys.set("id", &mut draft.profile.id, TomlEntry::owned_text);
+    keys.set_if_present("id", &mut draft.profile.id, TomlEntry::owned_text);
     let format = keys.get("format", |entry| Ok(entry.clone()));
-    draft.read(keys, diagnostics);
+    draft.read_keys(keys, diagnostics);
     if let Some(format) = format.filter(|_| variant(&draft.profile.id) == Variant::Format) {
         match format.table() {
-            Ok(table) => draft.read(TableReader::new(table.entries()), diagnostics),
+            Ok(table) => draft.read_keys(TableReader::new(table.entries()), diagnostics),
             Err(problem) => diagnostics.push(*problem),
         }
     }
@@ -65,8 +65,8 @@ pub(super) fn client_file(
 }
 
 /// Reads a configuration, whose problems are reported elsewhere.
-pub(super) fn parsed(source: &Arc<Source>) -> Option<Document<String>> {
-    toml::parse(source, &mut Vec::new())
+pub(super) fn parse_document(source: &Arc<Source>) -> Option<Document<String>> {
+    toml::parse_toml(source, &mut Vec::new())
 }
 
 /// Returns whether a configuration leaves all clients as they are.
@@ -95,8 +95,8 @@ pub(super) fn variant_of(
 }
 
 /// Reads the word for the values that are wanted.
-pub(super) fn variant(entry: &TomlEntry<'_>) -> Result<Variant, TomlProblem> {
-    entry.word(&VARIANTS)
+pub(super) fn parse_variant(entry: &TomlEntry<'_>) -> Result<Variant, TomlProblem> {
+    entry.match_word(&VARIANTS)
 }
 
 /// Applies `[clients]` of a project's configuration.
@@ -105,7 +105,7 @@ pub(super) fn with_overrides(
     source: &Arc<Source>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Draft> {
-    let Some(document) = toml::parse(source, diagnostics) else { return drafts };
+    let Some(document) = toml::parse_toml(source, diagnostics) else { return drafts };
     let top = Table { source, content: document.as_table(), prefix: "" };
     let Some(clients) = top.entries().find(|entry| entry.key == "clients") else { return drafts };
     match clients.table() {
@@ -115,7 +115,7 @@ pub(super) fn with_overrides(
                     Ok(table) => {
                         let draft = draft_of(&mut drafts, &client, diagnostics);
                         draft.profile.is_usual = true;
-                        draft.read(TableReader::new(table.entries()), diagnostics);
+                        draft.read_keys(TableReader::new(table.entries()), diagnostics);
                     }
                     Err(problem) => diagnostics.push(*problem),
                 }
@@ -135,10 +135,11 @@ fn draft_of<'d>(
     let index = drafts.iter().position(|draft| draft.profile.id == client.key);
     let index = index.unwrap_or_else(|| {
         if !is_plain_word(client.key) {
-            diagnostics.push(*client.wrong("this names no client", "use a-z, 0-9 and hyphens"));
+            diagnostics
+                .push(*client.invalid_value("this names no client", "use a-z, 0-9 and hyphens"));
         } else if is_taken_field(client.key) {
             let problem = "this is a field of the format, and cannot name a client too";
-            diagnostics.push(*client.wrong(problem, "use another name"));
+            diagnostics.push(*client.invalid_value(problem, "use another name"));
         }
         drafts.push(Draft::new(client.key, client.source, client.span));
         drafts.len() - 1
@@ -154,23 +155,23 @@ impl Draft {
     }
 
     /// Reads the keys that a project can set for a client, too.
-    fn read(&mut self, mut keys: TableReader<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    fn read_keys(&mut self, mut keys: TableReader<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let profile = &mut self.profile;
-        keys.set("name", &mut profile.name, TomlEntry::owned_text);
+        keys.set_if_present("name", &mut profile.name, TomlEntry::owned_text);
         // It was looked at before everything else.
-        keys.get("profile", variant);
+        keys.get("profile", parse_variant);
         for (kind, layout) in ItemKind::ALL.into_iter().zip(&mut self.layouts) {
             keys.get(kind.as_str(), |entry| read_layout(layout, kind, entry, diagnostics));
         }
-        keys.set_or_remove("bridge", &mut profile.bridge, shared::bridge);
+        keys.set_or_remove("bridge", &mut profile.bridge, shared::parse_bridge);
         let known = CAPABILITIES.map(|capability| capability.0);
         let tools = &mut profile.tools;
         keys.get("tools", |entry| read_names(tools, entry, Some(&known), diagnostics));
         keys.get("models", |entry| read_names(&mut profile.models, entry, None, diagnostics));
         let unnamed = [("omit", UnnamedFields::Omit), ("default", UnnamedFields::Default)];
-        keys.set("unnamed", &mut profile.unnamed, |entry| entry.word(&unnamed));
-        keys.set("signs", &mut profile.signs, shared::files);
-        keys.set("home-signs", &mut profile.home_signs, shared::files);
+        keys.set_if_present("unnamed", &mut profile.unnamed, |entry| entry.match_word(&unnamed));
+        keys.set_if_present("signs", &mut profile.signs, shared::parse_files);
+        keys.set_if_present("home-signs", &mut profile.home_signs, shared::parse_files);
         diagnostics.extend(keys.problems().map(|problem| *problem));
     }
 
@@ -197,7 +198,7 @@ impl Draft {
                 Err((what, help)) => missing(what, help),
             }
         }
-        profile.is_usual |= BUILTIN.find(&profile.id).is_none_or(Client::is_usual);
+        profile.is_usual |= BUILTIN.find_client(&profile.id).is_none_or(Client::is_usual);
         (diagnostics.len() == before).then_some(profile)
     }
 }
@@ -216,36 +217,42 @@ fn read_layout(
     let mut keys = TableReader::new(entry.table()?.entries());
     let draft = layout.get_or_insert_default();
     let rest = &mut draft.rest;
-    keys.set("path", &mut draft.path, |entry| template(entry).map(Some));
-    keys.set("files", &mut rest.files, |entry| match entry.text()? {
+    keys.set_if_present("path", &mut draft.path, |entry| parse_template(entry).map(Some));
+    keys.set_if_present("files", &mut rest.files, |entry| match entry.text()? {
         "beside" => Ok(None),
-        _ => directory(entry).map(Some),
+        _ => parse_directory(entry).map(Some),
     });
-    keys.set("fields", &mut draft.fields, |entry| fields(kind, entry).map(Some));
+    keys.set_if_present("fields", &mut draft.fields, |entry| {
+        parse_field_rules(kind, entry).map(Some)
+    });
     let unknown = [("keep", UnknownFields::Keep), ("drop", UnknownFields::Drop)];
-    keys.set("unknown-fields", &mut rest.unknown, |entry| entry.word(&unknown));
-    keys.set("most-characters", &mut rest.most_characters, |entry| {
+    keys.set_if_present("unknown-fields", &mut rest.unknown, |entry| entry.match_word(&unknown));
+    keys.set_if_present("most-characters", &mut rest.most_characters, |entry| {
         let count = entry.item.as_integer().and_then(|count| usize::try_from(count).ok());
-        count.map(Some).ok_or_else(|| entry.wrong("this is no number of characters", ""))
+        count.map(Some).ok_or_else(|| entry.invalid_value("this is no number of characters", ""))
     });
-    keys.set("also-read", &mut rest.also_read, templates);
+    keys.set_if_present("also-read", &mut rest.also_read, parse_templates);
     keys.get("home", |entry| {
         match entry.item.as_bool() {
             Some(false) => rest.home.is_missing = true,
-            _ => rest.home.path = Some(template(entry)?),
+            _ => rest.home.path = Some(parse_template(entry)?),
         }
         Ok(())
     });
-    keys.set("home-files", &mut rest.home.files, |entry| directory(entry).map(Some));
-    keys.set("home-also-read", &mut rest.home.also_read, |entry| templates(entry).map(Some));
-    keys.set_or_remove("shared", &mut rest.listing, shared::listing);
-    keys.set_or_remove("mention", &mut rest.mention, shared::mention);
+    keys.set_if_present("home-files", &mut rest.home.files, |entry| {
+        parse_directory(entry).map(Some)
+    });
+    keys.set_if_present("home-also-read", &mut rest.home.also_read, |entry| {
+        parse_templates(entry).map(Some)
+    });
+    keys.set_or_remove("shared", &mut rest.listing, shared::parse_listing);
+    keys.set_or_remove("mention", &mut rest.mention, shared::parse_mention);
     let forms: [(&str, KeyedForm); 3] =
         [("markdown", None), ("toml", Some(OutputForm::Toml)), ("yaml", Some(OutputForm::Yaml))];
-    keys.set("form", &mut draft.form, |entry| entry.word(&forms));
-    keys.set("body", &mut draft.body, |entry| entry.owned_text().map(Some));
+    keys.set_if_present("form", &mut draft.form, |entry| entry.match_word(&forms));
+    keys.set_if_present("body", &mut draft.body, |entry| entry.owned_text().map(Some));
     if kind == ItemKind::Command {
-        keys.set("arguments", &mut rest.arguments, arguments::forms);
+        keys.set_if_present("arguments", &mut rest.arguments, arguments::parse_argument_forms);
     }
     diagnostics.extend(keys.problems().map(|problem| *problem));
     Ok(())
@@ -286,24 +293,24 @@ impl LayoutDraft {
     }
 }
 
-fn template(entry: &TomlEntry<'_>) -> Result<Template, TomlProblem> {
+fn parse_template(entry: &TomlEntry<'_>) -> Result<Template, TomlProblem> {
     let help = "write a path like `.client/rules/{name}.md`";
-    Template::new(entry.text()?).map_err(|problem| entry.wrong(problem, help))
+    Template::new(entry.text()?).map_err(|problem| entry.invalid_value(problem, help))
 }
 
-fn templates(entry: &TomlEntry<'_>) -> Result<Vec<Template>, TomlProblem> {
+fn parse_templates(entry: &TomlEntry<'_>) -> Result<Vec<Template>, TomlProblem> {
     let help = "write paths like `.client/skills/{name}/SKILL.md`";
-    let texts = entry.texts()?;
+    let texts = entry.text_list()?;
     let places = texts.iter().map(|text| Template::new(text));
-    places.collect::<Result<_, _>>().map_err(|problem| entry.wrong(problem, help))
+    places.collect::<Result<_, _>>().map_err(|problem| entry.invalid_value(problem, help))
 }
 
-fn directory(entry: &TomlEntry<'_>) -> Result<Template, TomlProblem> {
+fn parse_directory(entry: &TomlEntry<'_>) -> Result<Template, TomlProblem> {
     let help = "write a directory like `.agents/rules/{name}`";
     match Template::new(entry.text()?) {
         Ok(template) if template.ends_in_name() || template.has_own_directory() => Ok(template),
-        Ok(_) => Err(entry.wrong("items would share it", help)),
-        Err(problem) => Err(entry.wrong(problem, help)),
+        Ok(_) => Err(entry.invalid_value("items would share it", help)),
+        Err(problem) => Err(entry.invalid_value(problem, help)),
     }
 }
 
@@ -316,7 +323,7 @@ fn read_names(
 ) -> Result<(), TomlProblem> {
     for entry in entry.table()?.entries() {
         if let Some(known) = known.filter(|known| !known.contains(&entry.key)) {
-            diagnostics.push(*entry.unknown(known));
+            diagnostics.push(*entry.unknown_key(known));
             continue;
         }
         match (entry.item.as_str(), entry.item.as_bool()) {
@@ -328,15 +335,16 @@ fn read_names(
             }
             _ => {
                 let help = "write the client's name for it in quotes, or `false` for none";
-                diagnostics.push(*entry.wrong("this is no name", help));
+                diagnostics.push(*entry.invalid_value("this is no name", help));
             }
         }
     }
     Ok(())
 }
 
-fn fields(kind: ItemKind, entry: &TomlEntry<'_>) -> Result<Vec<FieldRule>, TomlProblem> {
-    let problem = || entry.wrong("this is no list of fields", "write `[{ key = …, from = … }]`");
+fn parse_field_rules(kind: ItemKind, entry: &TomlEntry<'_>) -> Result<Vec<FieldRule>, TomlProblem> {
+    let problem =
+        || entry.invalid_value("this is no list of fields", "write `[{ key = …, from = … }]`");
     let mut rules: Vec<FieldRule> = Vec::new();
     // Both spellings of a list of tables: inline, and `[[…]]`.
     let tables: Option<Vec<&dyn TableLike>> = match entry.item {
@@ -349,20 +357,22 @@ fn fields(kind: ItemKind, entry: &TomlEntry<'_>) -> Result<Vec<FieldRule>, TomlP
     for (index, content) in tables.ok_or_else(problem)?.into_iter().enumerate() {
         let prefix = format!("{}[{index}]", entry.path);
         let table = Table { source: entry.source, content, prefix: &prefix };
-        let rule = field(kind, table, entry)?;
+        let rule = parse_field_rule(kind, table, entry)?;
         let clashes = |other: &FieldRule| {
             other.key == rule.key
                 && (other.when == rule.when || rule.when == FieldCondition::Always)
         };
         if rules.iter().any(clashes) {
-            return Err(entry.wrong(&format!("the key `{}` stands there twice", rule.key), ""));
+            return Err(
+                entry.invalid_value(&format!("the key `{}` stands there twice", rule.key), "")
+            );
         }
         rules.push(rule);
     }
     Ok(rules)
 }
 
-fn field(
+fn parse_field_rule(
     kind: ItemKind,
     table: Table<'_>,
     whole: &TomlEntry<'_>,
@@ -370,33 +380,33 @@ fn field(
     let mut keys = TableReader::new(table.entries());
     let key = keys.get("key", TomlEntry::owned_text);
     let from = keys.get("from", |entry| {
-        let from = entry.word(&From::WORDS)?;
+        let from = entry.match_word(&From::WORDS)?;
         if from.kinds().contains(&kind) {
             return Ok(from);
         }
         let kinds: Vec<&str> = from.kinds().iter().map(|kind| kind.folder()).collect();
         let help = format!("is a field of {}", kinds.join(" and "));
-        Err(entry.wrong(&format!("a {kind} has no `{}`", from.as_str()), &help))
+        Err(entry.invalid_value(&format!("a {kind} has no `{}`", from.as_str()), &help))
     });
-    let shape = keys.get("as", |entry| entry.word(&Shape::WORDS));
+    let shape = keys.get("as", |entry| entry.match_word(&Shape::WORDS));
     let default = keys.get("default", TomlEntry::owned_text);
-    let constant = keys.get("value", constant);
+    let constant = keys.get("value", parse_constant);
     let conditions = [("scoped", FieldCondition::Scoped), ("unscoped", FieldCondition::Unscoped)];
-    let when = keys.get("when", |entry| entry.word(&conditions)).unwrap_or_default();
+    let when = keys.get("when", |entry| entry.match_word(&conditions)).unwrap_or_default();
     keys.finish()?;
     // A problem of the whole field is shown at its last key.
     let path = table.prefix.to_owned();
     let last = table.entries().last().map(|entry| TomlEntry { path, ..entry });
     let last = last.unwrap_or_else(|| whole.clone());
     let key = key.filter(|key| !key.is_empty());
-    let key = key.ok_or_else(|| last.wrong("the field has no `key`", "name the field"))?;
+    let key = key.ok_or_else(|| last.invalid_value("the field has no `key`", "name the field"))?;
     let value = match (from, constant) {
         (Some(from), None) => {
             let usual = if from.is_list() { Shape::List } else { Shape::Text };
             let shape = shape.unwrap_or(usual);
             if from.is_list() == (shape == Shape::Text) {
                 let problem = format!("`{}` cannot be `{}`", from.as_str(), shape.as_str());
-                return Err(last.wrong(
+                return Err(last.invalid_value(
                     &problem,
                     "a list is `list`, `comma`, `bare`, `allow-map` or `only-map`, arguments are also `parameters`",
                 ));
@@ -406,15 +416,19 @@ fn field(
         (None, Some(constant)) if shape.is_none() && default.is_none() => {
             FieldValue::Constant(constant)
         }
-        _ => return Err(last.wrong("a field has `from`, or `value` alone", "keep one of them")),
+        _ => {
+            return Err(
+                last.invalid_value("a field has `from`, or `value` alone", "keep one of them")
+            );
+        }
     };
     Ok(FieldRule { key, value, when })
 }
 
-fn constant(entry: &TomlEntry<'_>) -> Result<Constant, TomlProblem> {
+fn parse_constant(entry: &TomlEntry<'_>) -> Result<Constant, TomlProblem> {
     let text = entry.item.as_str().map(|text| Constant::Text(text.to_owned()));
     let boolean = entry.item.as_bool().map(Constant::Boolean);
     let number = entry.item.as_integer().map(Constant::Number);
-    let problem = || entry.wrong("this is not a string, number or boolean", "");
+    let problem = || entry.invalid_value("this is not a string, number or boolean", "");
     text.or(boolean).or(number).ok_or_else(problem)
 }

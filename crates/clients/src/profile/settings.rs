@@ -54,7 +54,7 @@ impl Section {
 
     /// Returns the layout where the project names none. Each client's part of a build is read alone, so
     /// that it has to be whole; what is installed lies in one project, where clients find it together.
-    fn layout(self) -> Sharing {
+    fn default_sharing(self) -> Sharing {
         match self {
             Section::Build => Sharing::Separate,
             Section::Install => Sharing::Shared,
@@ -124,14 +124,14 @@ pub(super) const KEYS: [&str; 8] =
 impl ProfileSettings {
     /// Reads a section of a project's `brief.toml`. A project that installs for some clients is built for them,
     /// unless `[build]` names others.
-    pub fn read(
+    pub fn parse_section(
         section: Section,
         configuration: &Arc<Source>,
         profiles: &Profiles,
     ) -> Result<ProfileSettings, Vec<Diagnostic>> {
         let mut diagnostics = Vec::new();
         let mut settings = ProfileSettings::default();
-        let Some(document) = toml::parse(configuration, &mut diagnostics) else {
+        let Some(document) = toml::parse_toml(configuration, &mut diagnostics) else {
             return Err(diagnostics);
         };
         let top = Table { source: configuration, content: document.as_table(), prefix: "" };
@@ -151,9 +151,9 @@ impl ProfileSettings {
         {
             // A mistake in it is for the commands that install.
             let named = table.entries().find(|entry| entry.key == "clients");
-            settings.clients = named.and_then(|entry| clients(&entry, profiles).ok());
+            settings.clients = named.and_then(|entry| parse_clients(&entry, profiles).ok());
         }
-        settings.options.sharing = settings.layout.unwrap_or(section.layout());
+        settings.options.sharing = settings.layout.unwrap_or(section.default_sharing());
         if diagnostics.is_empty() { Ok(settings) } else { Err(diagnostics) }
     }
 
@@ -164,26 +164,28 @@ impl ProfileSettings {
         profiles: &'t Profiles,
     ) {
         match section {
-            Section::Build => self.out = keys.get("out", out),
+            Section::Build => self.out = keys.get("out", parse_output_directory),
             // What is accepted is for those who install.
-            Section::Install => drop(keys.get("accept", TomlEntry::texts)),
+            Section::Install => drop(keys.get("accept", TomlEntry::text_list)),
         }
-        self.clients = keys.get("clients", |entry| clients(entry, profiles));
+        self.clients = keys.get("clients", |entry| parse_clients(entry, profiles));
         let options = &mut self.options;
         let headings = [("name", FirstHeading::Name), ("never", FirstHeading::Never)];
-        keys.set("h1", &mut options.first_heading, |entry| entry.word(&headings));
+        keys.set_if_present("h1", &mut options.first_heading, |entry| entry.match_word(&headings));
         let licenses = [("strip", License::Strip), ("keep", License::Keep)];
-        keys.set("license", &mut options.license, |entry| entry.word(&licenses));
+        keys.set_if_present("license", &mut options.license, |entry| entry.match_word(&licenses));
         let skills = [("extended", AgentSkills::Extended), ("strict", AgentSkills::Strict)];
-        keys.set("agent-skills", &mut options.agent_skills, |entry| entry.word(&skills));
+        keys.set_if_present("agent-skills", &mut options.agent_skills, |entry| {
+            entry.match_word(&skills)
+        });
         let layouts = [("separate", Sharing::Separate), ("shared", Sharing::Shared)];
-        self.layout = keys.get("layout", |entry| entry.word(&layouts));
+        self.layout = keys.get("layout", |entry| entry.match_word(&layouts));
         // It is in the profiles already.
-        keys.get("profile", super::read::variant);
+        keys.get("profile", super::read::parse_variant);
         if section == Section::Install {
             for (key, word) in shared_settings(profiles) {
                 let words = [(word, false), ("leave", true)];
-                if keys.get(key, |entry| entry.word(&words)) == Some(true) {
+                if keys.get(key, |entry| entry.match_word(&words)) == Some(true) {
                     self.left.insert(key.to_owned());
                 }
             }
@@ -212,22 +214,21 @@ fn shared_settings<'p>(profiles: &'p Profiles) -> Vec<(&'p str, &'static str)> {
 }
 
 /// A file of the project does not say where else to write: only the command line does.
-fn out(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
+fn parse_output_directory(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     let is_plain = |name: &str| !matches!(name, "" | "..") && !name.contains(['\\', ':']);
     if text.split('/').all(is_plain) {
         return Ok(text.to_owned());
     }
     let help = "write a path below this file; `--out` may name any directory";
-    Err(entry.wrong("does not lie in the registry", help))
+    Err(entry.invalid_value("does not lie in the registry", help))
 }
 
-fn clients(entry: &TomlEntry<'_>, profiles: &Profiles) -> Result<Vec<String>, TomlProblem> {
-    let clients = entry.texts()?;
+fn parse_clients(entry: &TomlEntry<'_>, profiles: &Profiles) -> Result<Vec<String>, TomlProblem> {
+    let clients = entry.text_list()?;
     if clients.is_empty() {
-        return Err(
-            entry.wrong("the list is empty", "name a client, or remove the key to mean all")
-        );
+        return Err(entry
+            .invalid_value("the list is empty", "name a client, or remove the key to mean all"));
     }
     known_clients(entry, clients, &profiles.ids())
 }
@@ -241,7 +242,7 @@ pub(crate) fn known_clients(
     match clients.iter().find(|client| !known.contains(&client.as_str())) {
         Some(client) => {
             let unknown = UnknownClient::new(client, known);
-            Err(entry.wrong(&unknown.to_string(), &unknown.hint()))
+            Err(entry.invalid_value(&unknown.to_string(), &unknown.hint()))
         }
         None => Ok(clients),
     }

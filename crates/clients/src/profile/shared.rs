@@ -77,21 +77,21 @@ impl SharedFiles {
 }
 
 /// Reads the table `shared` of a kind.
-pub(super) fn listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProblem> {
+pub(super) fn parse_listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProblem> {
     let mut keys = TableReader::new(entry.table()?.entries());
-    let usual = keys.get("file", file);
-    let others = keys.get("or", files).unwrap_or_default();
+    let usual = keys.get("file", parse_file);
+    let others = keys.get("or", parse_files).unwrap_or_default();
     let list = keys.get("list", TomlEntry::owned_text);
     let value = keys.get("value", TomlEntry::owned_text);
-    let home = keys.get("home-file", file);
-    let home_others = keys.get("home-or", files).unwrap_or_default();
+    let home = keys.get("home-file", parse_file);
+    let home_others = keys.get("home-or", parse_files).unwrap_or_default();
     let home_value = keys.get("home-value", TomlEntry::owned_text);
     let schema = keys.get("schema", TomlEntry::owned_text);
-    let setting = keys.get("setting", setting);
+    let setting = keys.get("setting", parse_setting);
     keys.finish()?;
     let (Some(usual), Some(list), Some(value)) = (usual, list, value) else {
         let help = "name the file, the list in it, and what has to stand there";
-        return Err(entry.wrong("it lacks `file`, `list` or `value`", help));
+        return Err(entry.invalid_value("it lacks `file`, `list` or `value`", help));
     };
     let home_value = home_value.unwrap_or_else(|| value.clone());
     let home_files = home.map(|usual| SharedFiles { usual, others: home_others });
@@ -100,70 +100,70 @@ pub(super) fn listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProblem> {
 }
 
 /// Reads the table `mention` of a kind.
-pub(super) fn mention(entry: &TomlEntry<'_>) -> Result<Mention, TomlProblem> {
+pub(super) fn parse_mention(entry: &TomlEntry<'_>) -> Result<Mention, TomlProblem> {
     let mut keys = TableReader::new(entry.table()?.entries());
-    let file = keys.get("file", file);
-    let unless = keys.get("unless", files).unwrap_or_default();
-    let intro = keys.get("intro", line);
-    let line = keys.get("line", line);
+    let file = keys.get("file", parse_file);
+    let unless = keys.get("unless", parse_files).unwrap_or_default();
+    let intro = keys.get("intro", parse_line);
+    let line = keys.get("line", parse_line);
     let is_loaded = keys.get("loaded", TomlEntry::flag).unwrap_or(true);
-    let setting = keys.get("setting", setting);
+    let setting = keys.get("setting", parse_setting);
     keys.finish()?;
     let (Some(file), Some(line)) = (file, line) else {
         let help = "name the file, and the line for each output, with `{path}`";
-        return Err(entry.wrong("it lacks `file` or `line`", help));
+        return Err(entry.invalid_value("it lacks `file` or `line`", help));
     };
     Ok(Mention { file, unless, intro, line, is_loaded, setting })
 }
 
 /// Reads the table `bridge`.
-pub(super) fn bridge(entry: &TomlEntry<'_>) -> Result<Bridge, TomlProblem> {
+pub(super) fn parse_bridge(entry: &TomlEntry<'_>) -> Result<Bridge, TomlProblem> {
     let mut keys = TableReader::new(entry.table()?.entries());
-    let (from, usual) = (keys.get("from", file), keys.get("file", file));
-    let others = keys.get("or", files).unwrap_or_default();
-    let text = keys.get("text", line);
-    let setting = keys.get("setting", setting);
+    let (from, usual) = (keys.get("from", parse_file), keys.get("file", parse_file));
+    let others = keys.get("or", parse_files).unwrap_or_default();
+    let text = keys.get("text", parse_line);
+    let setting = keys.get("setting", parse_setting);
     let is_for_present = keys.get("if-present", TomlEntry::flag).unwrap_or(false);
     keys.finish()?;
     let (Some(from), Some(usual), Some(text)) = (from, usual, text) else {
         let help = "name the file to be read, the file that is read, and what has to stand there";
-        return Err(entry.wrong("it lacks `from`, `file` or `text`", help));
+        return Err(entry.invalid_value("it lacks `from`, `file` or `text`", help));
     };
     Ok(Bridge { from, files: SharedFiles { usual, others }, is_for_present, text, setting })
 }
 
-fn file(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
+fn parse_file(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
-    checked(entry, text)?;
+    check_file_path(entry, text)?;
     Ok(text.to_owned())
 }
 
 /// Reads a list of paths below the project.
-pub(super) fn files(entry: &TomlEntry<'_>) -> Result<Vec<String>, TomlProblem> {
-    let texts = entry.texts()?;
-    texts.iter().try_for_each(|text| checked(entry, text))?;
+pub(super) fn parse_files(entry: &TomlEntry<'_>) -> Result<Vec<String>, TomlProblem> {
+    let texts = entry.text_list()?;
+    texts.iter().try_for_each(|text| check_file_path(entry, text))?;
     Ok(texts)
 }
 
-fn checked(entry: &TomlEntry<'_>, text: &str) -> Result<(), TomlProblem> {
-    path::problem(text).map_or(Ok(()), |problem| {
-        Err(entry.wrong(problem, "write a path like `client.json`, below the project"))
+fn check_file_path(entry: &TomlEntry<'_>, text: &str) -> Result<(), TomlProblem> {
+    path::find_path_problem(text).map_or(Ok(()), |problem| {
+        Err(entry.invalid_value(problem, "write a path like `client.json`, below the project"))
     })
 }
 
-fn line(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
+fn parse_line(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     if text.trim().is_empty() || text.contains(['\n', '\r']) {
-        return Err(entry.wrong("this is no line", "write one line, such as `@{path}`"));
+        return Err(entry.invalid_value("this is no line", "write one line, such as `@{path}`"));
     }
     Ok(text.to_owned())
 }
 
-fn setting(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
+fn parse_setting(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     if !is_plain_word(text) || super::settings::KEYS.contains(&text) {
         let help = "use a-z, 0-9 and hyphens, and none of the keys that are there already";
-        return Err(entry.wrong("this can be no key of `[install]`", help));
+        return Err(entry.invalid_value("this can be no key of `[install]`", help));
     }
     Ok(text.to_owned())
 }

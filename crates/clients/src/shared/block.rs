@@ -20,7 +20,7 @@ const MARKDOWN: Markers = Markers { begin: "<!-- brief:import -->", end: "<!-- /
 const YAML: Markers = Markers { begin: "# brief:import", end: "# /brief:import" };
 
 /// Returns the markers of a file, by its name. An ignore file has comments like YAML.
-fn markers(path: &str) -> Markers {
+fn choose_markers(path: &str) -> Markers {
     let is_hashed = is_yaml(path) || path.ends_with("ignore");
     if is_hashed { YAML } else { MARKDOWN }
 }
@@ -49,7 +49,7 @@ fn double_key<'b>(text: &str, wanted: &'b str, block: Option<&ImportBlock>) -> O
     wanted.lines().filter_map(keys).find(is_there)
 }
 
-pub(super) fn merge(merger: &mut Merger<'_>) -> Result<(), String> {
+pub(super) fn merge_block(merger: &mut Merger<'_>) -> Result<(), String> {
     let request = merger.request;
     let text = request.text.unwrap_or_default();
     merger.merged.text = request.text.map(str::to_owned);
@@ -66,13 +66,13 @@ pub(super) fn merge(merger: &mut Merger<'_>) -> Result<(), String> {
             _ => None,
         })
         .collect();
-    let markers = markers(request.path);
+    let markers = choose_markers(request.path);
     let is_yaml = is_yaml(request.path);
     if is_yaml && text.trim_start().starts_with(['{', '[']) {
         return Err("is JSON, which has no lines between markers".to_owned());
     }
-    let found = find(text, markers)?;
-    let needed = wanted.filter(|wanted| is_yaml && !stands(text, wanted, found.as_ref()));
+    let found = find_block(text, markers)?;
+    let needed = wanted.filter(|wanted| is_yaml && !contains_lines(text, wanted, found.as_ref()));
     if let Some(wanted) = needed
         && let Some(key) = double_key(text, wanted, found.as_ref())
     {
@@ -81,27 +81,27 @@ pub(super) fn merge(merger: &mut Merger<'_>) -> Result<(), String> {
         return Err(format!("`{key}` is the user's own; add {} to it", lines.join(", ")));
     }
     let Some(block) = found else {
-        if let Some(wanted) = wanted.filter(|wanted| !stands(text, wanted, None)) {
-            merger.merged = added(text, wanted, markers);
+        if let Some(wanted) = wanted.filter(|wanted| !contains_lines(text, wanted, None)) {
+            merger.merged = append_block(text, wanted, markers);
         }
         return Ok(());
     };
     let inside = block.content(text);
     // If the user's text already has these lines, our block is not needed.
-    let wanted = wanted.filter(|wanted| !stands(text, wanted, Some(&block)));
+    let wanted = wanted.filter(|wanted| !contains_lines(text, wanted, Some(&block)));
     let entry = |text: &str| SharedEntry::Block { text: text.to_owned() };
     match (wanted, before.first().copied()) {
         // The block is not ours, so it stays.
         (None, None) => {}
         (Some(wanted), _) if inside == wanted => merger.merged.entries.push(entry(wanted)),
         _ if before.contains(&inside.as_str()) => {
-            merger.merged = replaced(text, &block, wanted, markers);
+            merger.merged = replace_block(text, &block, wanted, markers);
         }
         (_, first) => {
             let name = entry(wanted.or(first).unwrap_or_default());
             let reason = if first.is_some() { EDITED } else { FOREIGN };
             if merger.may_replace(&name, reason) {
-                merger.merged = replaced(text, &block, wanted, markers);
+                merger.merged = replace_block(text, &block, wanted, markers);
             } else if wanted.is_some() {
                 // It may become ours again.
                 merger.merged.entries.extend(first.map(entry));
@@ -128,7 +128,7 @@ impl ImportBlock {
 }
 
 /// Finds the block. Unpaired markers are an error.
-fn find(text: &str, markers: Markers) -> Result<Option<ImportBlock>, String> {
+fn find_block(text: &str, markers: Markers) -> Result<Option<ImportBlock>, String> {
     let Markers { begin, end } = markers;
     let mut begins = Vec::new();
     let mut ends = Vec::new();
@@ -160,13 +160,13 @@ fn find(text: &str, markers: Markers) -> Result<Option<ImportBlock>, String> {
 
 /// Returns whether the user's own prose of a Markdown file has each line.
 pub(crate) fn has_lines_of_user(text: &str, wanted: &str) -> bool {
-    let block = find(text, MARKDOWN).ok().flatten();
-    stands(text, wanted, block.as_ref())
+    let block = find_block(text, MARKDOWN).ok().flatten();
+    contains_lines(text, wanted, block.as_ref())
 }
 
 /// Returns whether the prose of a file already has each line, outside our block. Each counts as a whole word,
 /// as imports are read.
-fn stands(text: &str, wanted: &str, block: Option<&ImportBlock>) -> bool {
+fn contains_lines(text: &str, wanted: &str, block: Option<&ImportBlock>) -> bool {
     let mut outline = None;
     let mut is_there = |line: &str| {
         text.match_indices(line).any(|(at, found)| {
@@ -175,7 +175,7 @@ fn stands(text: &str, wanted: &str, block: Option<&ImportBlock>) -> bool {
             !is_ours
                 && is_apart(text[..at].chars().next_back())
                 && is_apart(text[at + found.len()..].chars().next())
-                && !outline.get_or_insert_with(|| Outline::of(text)).is_opaque(at)
+                && !outline.get_or_insert_with(|| Outline::parse(text)).is_opaque(at)
         })
     };
     wanted.lines().all(|line| {
@@ -185,18 +185,18 @@ fn stands(text: &str, wanted: &str, block: Option<&ImportBlock>) -> bool {
 }
 
 /// Returns the file with the block at its end.
-fn added(text: &str, wanted: &str, markers: Markers) -> MergedOutput {
+fn append_block(text: &str, wanted: &str, markers: Markers) -> MergedOutput {
     // A final carriage return would merge with a plain line break.
     let is_windows = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
     let line_break = if is_windows || text.ends_with('\r') { "\r\n" } else { "\n" };
     let between = if text.is_empty() { "" } else { line_break };
-    let text = format!("{text}{between}{}", written(wanted, line_break, markers));
+    let text = format!("{text}{between}{}", render_block(wanted, line_break, markers));
     let entries = vec![SharedEntry::Block { text: wanted.to_owned() }];
     MergedOutput { text: Some(text), entries, kept: Vec::new() }
 }
 
 /// Returns the file with the block replaced or removed.
-fn replaced(
+fn replace_block(
     text: &str,
     block: &ImportBlock,
     wanted: Option<&str>,
@@ -216,12 +216,12 @@ fn replaced(
         };
     };
     let is_windows = text[block.start..block.content_start].ends_with("\r\n");
-    let written = written(wanted, if is_windows { "\r\n" } else { "\n" }, markers);
+    let written = render_block(wanted, if is_windows { "\r\n" } else { "\n" }, markers);
     let entries = vec![SharedEntry::Block { text: wanted.to_owned() }];
     MergedOutput { text: Some(format!("{before}{written}{after}")), entries, kept: Vec::new() }
 }
 
-fn written(wanted: &str, line_break: &str, markers: Markers) -> String {
+fn render_block(wanted: &str, line_break: &str, markers: Markers) -> String {
     let lines = [markers.begin].into_iter().chain(wanted.lines()).chain([markers.end]);
     lines.flat_map(|line| [line, line_break]).collect()
 }

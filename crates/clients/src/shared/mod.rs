@@ -20,7 +20,7 @@ const EDITED: &str = "was changed by hand";
 ///
 /// A new JSON file begins with the address of its schema, if it has one. The error is a message about the
 /// file; then nothing may be written.
-pub fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, String> {
+pub fn merge_entries(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, String> {
     let is_block = |entry: &&SharedEntry| matches!(entry, SharedEntry::Block { .. });
     let all = || request.wanted.iter().chain(request.before);
     let ending = request.path.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -34,11 +34,11 @@ pub fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, 
     }
     let mut merger = Merger { request, merged: MergedOutput::default() };
     if is_json {
-        json::merge(&mut merger, schema)?;
+        json::merge_json(&mut merger, schema)?;
     } else if is_toml {
-        toml::merge(&mut merger)?;
+        toml::merge_toml(&mut merger)?;
     } else {
-        block::merge(&mut merger)?;
+        block::merge_block(&mut merger)?;
     }
     Ok(merger.merged)
 }
@@ -54,7 +54,7 @@ type EntryEdit = fn(&mut Merger<'_>, &str, &SharedEntry) -> Result<Option<String
 
 impl<'m> Merger<'m> {
     /// Sets the wanted entries and removes the others. `empty` is the text of a file without any.
-    fn run(
+    fn apply_edits(
         &mut self,
         empty: &str,
         check: fn(&str) -> Result<(), String>,
@@ -108,7 +108,10 @@ impl<'m> Merger<'m> {
     }
 
     /// Returns the earlier forms of an entry.
-    fn earlier(&self, entry: &SharedEntry) -> impl Iterator<Item = &'m SharedEntry> + use<'m> {
+    fn earlier_forms(
+        &self,
+        entry: &SharedEntry,
+    ) -> impl Iterator<Item = &'m SharedEntry> + use<'m> {
         let name = entry.name();
         self.request.before.iter().filter(move |before| before.name() == name)
     }

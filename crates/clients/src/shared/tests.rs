@@ -3,7 +3,7 @@
 use arbtest::arbitrary::{Result, Unstructured};
 use brief_dialects::portable::output::{Foreign, Merge, MergedOutput, SharedEntry};
 
-use super::merge;
+use super::merge_entries;
 
 const VALUE: &str = ".agents/rules/**/RULE.md";
 
@@ -51,7 +51,7 @@ impl<'a> Ask<'a> {
 
     pub(super) fn want(&self, wanted: &[SharedEntry]) -> std::result::Result<MergedOutput, String> {
         let Ask { path, text, before, foreign } = *self;
-        merge(&Merge { path, text, wanted, before, foreign }, None)
+        merge_entries(&Merge { path, text, wanted, before, foreign }, None)
     }
 
     pub(super) fn get(&self, wanted: &[SharedEntry]) -> MergedOutput {
@@ -61,7 +61,7 @@ impl<'a> Ask<'a> {
 
 pub(super) fn new_file(path: &str, wanted: &[SharedEntry], schema: Option<&str>) -> MergedOutput {
     let request = Merge { path, text: None, wanted, before: &[], foreign: Foreign::Keep };
-    merge(&request, schema).unwrap()
+    merge_entries(&request, schema).unwrap()
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn a_new_file_is_readable_and_goes_when_it_is_empty() {
         before: &made.entries,
         foreign: Foreign::Keep,
     };
-    assert_eq!(merge(&request, schema).unwrap(), MergedOutput::default());
+    assert_eq!(merge_entries(&request, schema).unwrap(), MergedOutput::default());
     // The user has added an entry.
     let theirs = made.text.as_deref().unwrap().replace("{\n  \"$", "{\n  \"theme\": \"x\",\n  \"$");
-    let left = merge(&Merge { text: Some(&theirs), ..request }, schema).unwrap();
+    let left = merge_entries(&Merge { text: Some(&theirs), ..request }, schema).unwrap();
     let expected =
         "{\n  \"theme\": \"x\",\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n";
     assert_eq!(left.text.as_deref(), Some(expected));

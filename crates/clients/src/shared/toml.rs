@@ -14,7 +14,7 @@ use toml_edit::{DocumentMut, Item, Table};
 use super::{EDITED, Merger};
 
 /// Writes a table: its header, and a line for each field.
-pub(crate) fn table(key: &str, name: &str, fields: &Json) -> String {
+pub(crate) fn render_table(key: &str, name: &str, fields: &Json) -> String {
     let mut text = format!("[{key}.{}]\n", key_text(name));
     for (key, value) in fields.as_object().into_iter().flatten() {
         if let Some(value) = value_text(value) {
@@ -24,46 +24,50 @@ pub(crate) fn table(key: &str, name: &str, fields: &Json) -> String {
     text
 }
 
-pub(super) fn merge(merger: &mut Merger<'_>) -> Result<(), String> {
-    merger.run("", |text| parse(text).map(drop), (set, remove))
+pub(super) fn merge_toml(merger: &mut Merger<'_>) -> Result<(), String> {
+    merger.apply_edits("", |text| parse_document(text).map(drop), (set_entry, remove_entry))
 }
 
 /// Sets a table, unless the user has set it.
-fn set(merger: &mut Merger<'_>, text: &str, entry: &SharedEntry) -> Result<Option<String>, String> {
-    let ours = OwnTable::of(entry)?;
-    let Some(present) = ours.present(text)? else {
-        merger.merged.entries.push(entry.clone());
-        return ours.added(text).map(Some);
-    };
-    let is_same = present == ours.value()?;
-    let old = earlier(merger, &present, entry)?;
-    let is_taken = merger.takes_over(entry, is_same, old.is_some());
-    is_taken.then(|| ours.put(text, old.as_ref())).transpose()
-}
-
-/// Removes a table of ours, if it is still there.
-fn remove(
+fn set_entry(
     merger: &mut Merger<'_>,
     text: &str,
     entry: &SharedEntry,
 ) -> Result<Option<String>, String> {
-    let ours = OwnTable::of(entry)?;
-    let Some(present) = ours.present(text)? else { return Ok(None) };
-    match earlier(merger, &present, entry)? {
+    let ours = OwnTable::from_entry(entry)?;
+    let Some(present) = ours.find_present_value(text)? else {
+        merger.merged.entries.push(entry.clone());
+        return ours.append_to_text(text).map(Some);
+    };
+    let is_same = present == ours.value()?;
+    let old = find_earlier_form(merger, &present, entry)?;
+    let is_taken = merger.takes_over(entry, is_same, old.is_some());
+    is_taken.then(|| ours.replace_in_text(text, old.as_ref())).transpose()
+}
+
+/// Removes a table of ours, if it is still there.
+fn remove_entry(
+    merger: &mut Merger<'_>,
+    text: &str,
+    entry: &SharedEntry,
+) -> Result<Option<String>, String> {
+    let ours = OwnTable::from_entry(entry)?;
+    let Some(present) = ours.find_present_value(text)? else { return Ok(None) };
+    match find_earlier_form(merger, &present, entry)? {
         Some(old) => ours.taken_out(text, &old).map(Some),
-        None if merger.may_replace(entry, EDITED) => ours.rewritten(text, None).map(Some),
+        None if merger.may_replace(entry, EDITED) => ours.rewrite_document(text, None).map(Some),
         None => Ok(None),
     }
 }
 
 /// Returns the earlier form of an entry that a value is.
-fn earlier<'e>(
+fn find_earlier_form<'e>(
     merger: &Merger<'e>,
     present: &Json,
     entry: &SharedEntry,
 ) -> Result<Option<OwnTable<'e>>, String> {
-    for before in merger.earlier(entry) {
-        let table = OwnTable::of(before)?;
+    for before in merger.earlier_forms(entry) {
+        let table = OwnTable::from_entry(before)?;
         if table.value()? == *present {
             return Ok(Some(table));
         }
@@ -79,24 +83,24 @@ struct OwnTable<'e> {
 }
 
 impl<'e> OwnTable<'e> {
-    fn of(entry: &'e SharedEntry) -> Result<OwnTable<'e>, String> {
+    fn from_entry(entry: &'e SharedEntry) -> Result<OwnTable<'e>, String> {
         let SharedEntry::Keyed { key, name, json } = entry else {
             return Err("a TOML file has tables of ours alone".to_owned());
         };
         let fields: Json = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        Ok(OwnTable { key, name, text: table(key, name, &fields) })
+        Ok(OwnTable { key, name, text: render_table(key, name, &fields) })
     }
 
     /// Returns the value of the table of that name in a file.
-    fn present(&self, text: &str) -> Result<Option<Json>, String> {
-        let document = parse(text)?;
+    fn find_present_value(&self, text: &str) -> Result<Option<Json>, String> {
+        let document = parse_document(text)?;
         let Some(tables) = document.get(self.key) else { return Ok(None) };
         let tables = tables.as_table_like().ok_or_else(|| self.not_a_table())?;
         Ok(tables.get(self.name).map(to_json))
     }
 
     fn value(&self) -> Result<Json, String> {
-        Ok(self.present(&self.text)?.unwrap_or_default())
+        Ok(self.find_present_value(&self.text)?.unwrap_or_default())
     }
 
     fn not_a_table(&self) -> String {
@@ -110,32 +114,34 @@ impl<'e> OwnTable<'e> {
     }
 
     /// Returns the file with the table at its end. The line break before it goes with it.
-    fn added(&self, text: &str) -> Result<String, String> {
+    fn append_to_text(&self, text: &str) -> Result<String, String> {
         let own = self.text_for(text);
         let line_break = if own.ends_with("\r\n") { "\r\n" } else { "\n" };
         let between = if text.is_empty() { "" } else { line_break };
         let longer = format!("{text}{between}{own}");
-        let is_there = || Some(self.present(&longer).ok()?? == self.value().ok()?);
+        let is_there = || Some(self.find_present_value(&longer).ok()?? == self.value().ok()?);
         if is_there() == Some(true) {
             return Ok(longer);
         }
         // The user's tables stand in one line.
-        self.rewritten(text, Some(&self.text))
+        self.rewrite_document(text, Some(&self.text))
     }
 
     /// Returns the file with the table in the place of an earlier one.
-    fn put(&self, text: &str, old: Option<&OwnTable<'_>>) -> Result<String, String> {
-        match old.and_then(|old| old.range(text)) {
+    fn replace_in_text(&self, text: &str, old: Option<&OwnTable<'_>>) -> Result<String, String> {
+        match old.and_then(|old| old.find_range(text)) {
             Some((start, end)) => {
                 Ok(format!("{}{}{}", &text[..start], self.text_for(text), &text[end..]))
             }
-            None => self.rewritten(text, Some(&self.text)),
+            None => self.rewrite_document(text, Some(&self.text)),
         }
     }
 
     /// Returns the file without an earlier form of the table.
     fn taken_out(&self, text: &str, old: &OwnTable<'_>) -> Result<String, String> {
-        let Some((start, end)) = old.range(text) else { return self.rewritten(text, None) };
+        let Some((start, end)) = old.find_range(text) else {
+            return self.rewrite_document(text, None);
+        };
         let before = &text[..start];
         let before = before.strip_suffix('\n').unwrap_or(before);
         let before = before.strip_suffix('\r').unwrap_or(before);
@@ -149,7 +155,7 @@ impl<'e> OwnTable<'e> {
     }
 
     /// Returns the place of the table as we have written it; `None` if it is not there once.
-    fn range(&self, text: &str) -> Option<(usize, usize)> {
+    fn find_range(&self, text: &str) -> Option<(usize, usize)> {
         let own = self.text_for(text);
         let mut places = text.match_indices(&own).filter(|(at, _)| {
             let is_line = *at == 0 || text[..*at].ends_with('\n');
@@ -161,11 +167,11 @@ impl<'e> OwnTable<'e> {
     }
 
     /// Returns the file as the parser writes it, with another table, or without it.
-    fn rewritten(&self, text: &str, table: Option<&str>) -> Result<String, String> {
-        let mut document = parse(text)?;
+    fn rewrite_document(&self, text: &str, table: Option<&str>) -> Result<String, String> {
+        let mut document = parse_document(text)?;
         match table {
             Some(table) => {
-                let mut table = parse(table)?[self.key][self.name].clone();
+                let mut table = parse_document(table)?[self.key][self.name].clone();
                 let tables = document.entry(self.key).or_insert_with(|| {
                     let mut tables = Table::new();
                     tables.set_implicit(true);
@@ -190,7 +196,7 @@ impl<'e> OwnTable<'e> {
     }
 }
 
-fn parse(text: &str) -> Result<DocumentMut, String> {
+fn parse_document(text: &str) -> Result<DocumentMut, String> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         format!("is not TOML: {}", error.message().replace('\n', ", "))
     })

@@ -17,7 +17,7 @@ use crate::{document, no_outputs};
 
 fn read(text: &str, scope: ProfileScope) -> Result<Clients, Vec<Diagnostic>> {
     let source = Arc::new(Source::new("brief.toml", text));
-    Clients::read(Some(&source), &OwnClients::default(), Section::Install, scope)
+    Clients::from_configuration(Some(&source), &OwnClients::default(), Section::Install, scope)
 }
 
 fn clients(text: &str, scope: ProfileScope) -> Clients {
@@ -31,8 +31,8 @@ fn compiled(clients: &Clients, path: &str, files: &[&str]) -> Compiled {
         system = system.with_file(file, "b");
     }
     let root = Root::open(&system, Path::new("/r")).unwrap();
-    let registry = portable::read(&system, &root, &clients.clients());
-    let wanted = clients.wanted(&[]).unwrap();
+    let registry = portable::read_registry(&system, &root, &clients.clients());
+    let wanted = clients.resolve_clients(&[]).unwrap();
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
     clients.compile(&registry.items[0], &wanted)
 }
@@ -66,8 +66,13 @@ fn a_home_directory_has_its_own_places() {
 /// Links lead to what lies beside an item from there, too.
 #[test]
 fn links_lead_to_files_below_a_home_directory() {
-    let home =
-        Clients::read(None, &OwnClients::default(), Section::Install, ProfileScope::Home).unwrap();
+    let home = Clients::from_configuration(
+        None,
+        &OwnClients::default(),
+        Section::Install,
+        ProfileScope::Home,
+    )
+    .unwrap();
     let compiled = compiled(&home, "agents/x/AGENT.md", &["agents/x/b.txt"]);
     let find = |path: &str| compiled.files.iter().find(|file| file.path == path).unwrap();
     assert_eq!(find(".agents/agents/x/b.txt").content, OutputContent::Copy("b.txt".to_owned()));
@@ -149,10 +154,14 @@ fn a_wrong_configuration_is_reported() {
 fn each_section_is_read_alone() {
     let text = "[build]\nout = \"x\"\nh1 = \"never\"\n[install]\nclients = [\"claude\"]\n";
     let source = Arc::new(Source::new("brief.toml", text));
-    let build =
-        Clients::read(Some(&source), &OwnClients::default(), Section::Build, ProfileScope::Project)
-            .unwrap();
-    let install = Clients::read(
+    let build = Clients::from_configuration(
+        Some(&source),
+        &OwnClients::default(),
+        Section::Build,
+        ProfileScope::Project,
+    )
+    .unwrap();
+    let install = Clients::from_configuration(
         Some(&source),
         &OwnClients::default(),
         Section::Install,
@@ -160,9 +169,9 @@ fn each_section_is_read_alone() {
     )
     .unwrap();
     assert_eq!(build.settings().out.as_deref(), Some("x"));
-    assert_eq!(build.wanted(&[]).unwrap(), ["claude"]);
+    assert_eq!(build.resolve_clients(&[]).unwrap(), ["claude"]);
     assert_eq!(install.settings().out, None);
-    assert_eq!(install.wanted(&[]).unwrap(), ["claude"]);
+    assert_eq!(install.resolve_clients(&[]).unwrap(), ["claude"]);
     for (text, clients) in [
         ("[build]\nclients = [\"codex\"]\n[install]\nclients = [\"claude\"]\n", vec!["codex"]),
         ("[install]\nclients = [\"pi\"]\n[build]\nclients = [\"codex\"]\n", vec!["codex"]),
@@ -171,10 +180,11 @@ fn each_section_is_read_alone() {
     ] {
         let source = Arc::new(Source::new("brief.toml", text));
         let own = OwnClients::default();
-        let build = Clients::read(Some(&source), &own, Section::Build, ProfileScope::Project);
-        assert_eq!(build.unwrap().wanted(&[]).unwrap(), clients, "{text}");
+        let build =
+            Clients::from_configuration(Some(&source), &own, Section::Build, ProfileScope::Project);
+        assert_eq!(build.unwrap().resolve_clients(&[]).unwrap(), clients, "{text}");
     }
-    let problems = Clients::read(
+    let problems = Clients::from_configuration(
         Some(&Arc::new(Source::new("brief.toml", "[build]\nclaude-md = \"leave\"\n"))),
         &OwnClients::default(),
         Section::Build,
@@ -188,7 +198,7 @@ fn each_section_is_read_alone() {
 fn named_clients_come_before_those_of_the_section() {
     let clients = clients("[install]\nclients = [\"claude\"]\n", ProfileScope::Project);
     let named = |names: &[&str]| {
-        clients.wanted(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
+        clients.resolve_clients(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
     };
     assert_eq!(named(&["opencode", "copilot", "opencode"]).unwrap(), ["copilot", "opencode"]);
     let known = COMPILED.map(str::to_owned).to_vec();
@@ -218,7 +228,7 @@ fn needs(clients: &Clients, wanted: &[&str], files: &[&str], present: &[&str]) -
     let (files, present) = (set(files), set(present));
     let outputs = Outputs { files: &files, clients: wanted, present: &present, ..no_outputs() };
     let mut lines = Vec::new();
-    for file in clients.shared(&outputs) {
+    for file in clients.list_shared_files(&outputs) {
         lines.extend(file.entries.iter().map(|entry| match entry {
             SharedEntry::Listed { .. } => format!("{}: {}", file.path, entry.name()),
             SharedEntry::Keyed { json, .. } => format!("{}: {} = {json}", file.path, entry.name()),
@@ -278,7 +288,7 @@ fn an_import_of_the_user_is_enough() {
                 texts: &texts,
                 ..no_outputs()
             };
-            let shared = project.shared(&outputs);
+            let shared = project.list_shared_files(&outputs);
             assert_eq!(!shared.is_empty(), is_needed, "{text:?} {wanted:?}");
         }
     }
@@ -396,7 +406,7 @@ fn servers_are_declared_for_each_client() {
 /// The writer asks about these, and no others.
 #[test]
 fn what_decides_is_watched() {
-    let watched = |scope| clients("", scope).watched();
+    let watched = |scope| clients("", scope).watched_paths();
     assert_eq!(
         watched(ProfileScope::Project),
         [
@@ -431,7 +441,7 @@ fn a_new_file_names_its_schema() {
     ] {
         let request =
             Merge { path, text: None, wanted: &wanted, before: &[], foreign: Foreign::Keep };
-        let text = clients("", scope).merge(&request).unwrap().text.unwrap();
+        let text = clients("", scope).merge_entries(&request).unwrap().text.unwrap();
         assert_eq!(text.contains("$schema"), expected, "{text}");
     }
 }
@@ -446,7 +456,7 @@ fn examples_of_the_reference_are_valid() {
     for text in examples {
         let source = Arc::new(Source::new("brief.toml", text));
         for section in [Section::Build, Section::Install] {
-            let outcome = Clients::read(
+            let outcome = Clients::from_configuration(
                 Some(&source),
                 &OwnClients::default(),
                 section,

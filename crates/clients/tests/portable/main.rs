@@ -40,13 +40,14 @@ impl Shop {
         let source = Arc::new(Source::new("/r/brief.toml", configuration));
         let profiles =
             Profiles::with_overrides(&source, &OwnClients::default(), Section::Build).unwrap();
-        let options = ProfileSettings::read(Section::Build, &source, &profiles).unwrap().options;
+        let options =
+            ProfileSettings::parse_section(Section::Build, &source, &profiles).unwrap().options;
         let mut system = MemorySystem::new("/r");
         for (path, content) in files {
             system = system.with_file(path, content);
         }
         let root = Root::open(&system, Path::new("/r")).unwrap();
-        let registry = portable::read(&system, &root, &profiles.ids());
+        let registry = portable::read_registry(&system, &root, &profiles.ids());
         Shop { registry, profiles, options }
     }
 

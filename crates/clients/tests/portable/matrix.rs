@@ -65,7 +65,8 @@ fn item(kind: ItemKind, more: &str) -> String {
 fn clients() -> Clients {
     let source = Arc::new(Source::new("brief.toml", ""));
     let own = OwnClients::default();
-    Clients::read(Some(&source), &own, Section::Install, ProfileScope::Project).unwrap()
+    Clients::from_configuration(Some(&source), &own, Section::Install, ProfileScope::Project)
+        .unwrap()
 }
 
 /// Compiles an item for some clients, with the entries of shared files.
@@ -73,7 +74,7 @@ fn lay_out(clients: &Clients, kind: ItemKind, more: &str, wanted: &[&str]) -> La
     let path = format!("{}/one/{}", kind.folder(), kind.entrypoint());
     let system = MemorySystem::new("/r").with_file(&path, item(kind, more));
     let root = Root::open(&system, Path::new("/r")).unwrap();
-    let registry = portable::read(&system, &root, &clients.clients());
+    let registry = portable::read_registry(&system, &root, &clients.clients());
     let compiled = clients.compile(&registry.items[0], wanted);
     let text = |content: OutputContent| match content {
         OutputContent::Text(text) => text,
@@ -87,7 +88,7 @@ fn lay_out(clients: &Clients, kind: ItemKind, more: &str, wanted: &[&str]) -> La
     let scopes: BTreeMap<String, Vec<String>> =
         written.iter().map(|path| (path.clone(), patterns.clone())).collect();
     let outputs = Outputs { files: &written, clients: wanted, scopes: &scopes, ..no_outputs() };
-    for shared in clients.shared(&outputs) {
+    for shared in clients.list_shared_files(&outputs) {
         let merge = Merge {
             path: &shared.path,
             text: None,
@@ -95,7 +96,7 @@ fn lay_out(clients: &Clients, kind: ItemKind, more: &str, wanted: &[&str]) -> La
             before: &[],
             foreign: Foreign::Keep,
         };
-        files.push((shared.path.clone(), clients.merge(&merge).unwrap().text.unwrap()));
+        files.push((shared.path.clone(), clients.merge_entries(&merge).unwrap().text.unwrap()));
     }
     let help = compiled.diagnostics.iter().filter_map(|one| one.help.clone()).collect();
     let messages = compiled.diagnostics.into_iter().map(|one| one.message).collect();
@@ -109,11 +110,11 @@ fn loaded(files: &[(String, String)], client: &str, about: &str) -> usize {
         system = system.with_file(path, text);
     }
     let root = Root::open(&system, Path::new("/p")).unwrap();
-    let moment = Moment::about(&system, root, Path::new("/p"), Path::new(about));
+    let moment = Moment::from_path(&system, root, Path::new("/p"), Path::new(about));
     let moment = Moment { client: Some(client.into()), ..moment };
-    let guidance = Native.ask(&system, &moment, None).unwrap();
+    let guidance = Native.read_guidance(&system, &moment, None).unwrap();
     let mut answer = Resolution::default();
-    guidance.resolve(&moment, &mut answer);
+    guidance.resolve_items(&moment, &mut answer);
     let is_loaded = |reason: &Reason<'_>| matches!(reason, Reason::LoadedByClient { .. });
     let left_out = answer.left_out.iter().filter(|one| is_loaded(&one.reason));
     let has_mark = |path: &Path| {
@@ -272,7 +273,7 @@ fn agents_of_roo_are_modes() {
     let merge = |text| {
         let (before, foreign) = (&[][..], Foreign::Keep);
         let merge = Merge { path: ".roomodes", text: Some(text), wanted: &wanted, before, foreign };
-        clients.merge(&merge)
+        clients.merge_entries(&merge)
     };
     // A list of the user's own is not made longer: neither in YAML nor in JSON.
     for own in ["customModes:\n  - slug: mine\n", "{\"customModes\": []}\n"] {
@@ -328,12 +329,13 @@ fn servers_are_written_for_each_client_that_has_a_file() {
     let source = Arc::new(Source::new("brief.toml", text));
     let own = OwnClients::default();
     for scope in [ProfileScope::Project, ProfileScope::Home] {
-        let clients = Clients::read(Some(&source), &own, Section::Install, scope).unwrap();
+        let clients =
+            Clients::from_configuration(Some(&source), &own, Section::Install, scope).unwrap();
         for client in COMPILED {
             let wanted = [client];
             let outputs = Outputs { clients: &wanted, ..no_outputs() };
-            let shared = clients.shared(&outputs);
-            let known = BUILTIN.find(client).unwrap().mcp.as_ref();
+            let shared = clients.list_shared_files(&outputs);
+            let known = BUILTIN.find_client(client).unwrap().mcp.as_ref();
             let known = known.filter(|known| !known.stdio.is_empty());
             let file = known.and_then(|known| match scope {
                 ProfileScope::Project => known.file.as_ref(),
@@ -390,11 +392,12 @@ fn permissions_are_written_for_each_client_that_has_a_file() {
     let source = Arc::new(Source::new("brief.toml", text));
     let own = OwnClients::default();
     let clients =
-        Clients::read(Some(&source), &own, Section::Install, ProfileScope::Project).unwrap();
+        Clients::from_configuration(Some(&source), &own, Section::Install, ProfileScope::Project)
+            .unwrap();
     for client in COMPILED {
-        let known = BUILTIN.find(client).unwrap();
+        let known = BUILTIN.find_client(client).unwrap();
         let outputs = Outputs { clients: &[client], ..no_outputs() };
-        let shared = clients.shared(&outputs);
+        let shared = clients.list_shared_files(&outputs);
         let mut expected: Vec<&str> = known.permissions.iter().map(|own| &*own.file).collect();
         expected.extend(known.ignores.first().map(|file| &**file));
         expected.sort_unstable();
@@ -408,7 +411,7 @@ fn permissions_are_written_for_each_client_that_has_a_file() {
                 before: &[],
                 foreign: Foreign::Keep,
             };
-            let made = clients.merge(&request).unwrap();
+            let made = clients.merge_entries(&request).unwrap();
             let text = made.text.unwrap();
             for entry in &made.entries {
                 let said = match entry {
@@ -419,7 +422,7 @@ fn permissions_are_written_for_each_client_that_has_a_file() {
                 assert!(text.contains(said.as_str()), "{client}\n{text}");
             }
             let gone = Merge { text: Some(&text), wanted: &[], before: &made.entries, ..request };
-            assert_eq!(clients.merge(&gone).unwrap().text, None, "{client} {}", file.path);
+            assert_eq!(clients.merge_entries(&gone).unwrap().text, None, "{client} {}", file.path);
         }
         assert_eq!(expected.is_empty(), shared.is_empty(), "{client}");
     }

@@ -156,7 +156,11 @@ fn a_wrong_profile_is_an_error_with_a_place() {
 fn build_options_are_read_and_checked() {
     let profiles = Profiles::builtin();
     let read = |text: &str| {
-        ProfileSettings::read(Section::Build, &Arc::new(Source::new("brief.toml", text)), profiles)
+        ProfileSettings::parse_section(
+            Section::Build,
+            &Arc::new(Source::new("brief.toml", text)),
+            profiles,
+        )
     };
     let settings = read("[build]\nout = \"a/b\"\nclients = [\"opencode\"]\n").unwrap();
     assert_eq!(settings.out.as_deref(), Some("a/b"));

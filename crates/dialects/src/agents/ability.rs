@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use brief_syntax::near_miss::suggestion;
+use brief_syntax::near_miss::suggest_nearest;
 use serde::{Serialize, Serializer};
 
 /// The names without a scope.
@@ -124,7 +124,7 @@ impl AbilityError {
         match self {
             AbilityError::Unknown { name } => {
                 let names = Base::ALL.map(Base::as_str);
-                suggestion(name, &names).unwrap_or_else(|| {
+                suggest_nearest(name, &names).unwrap_or_else(|| {
                     format!("the abilities are `{}` and `sh:<command>`", names.join("`, `"))
                 })
             }

@@ -12,7 +12,7 @@ use super::parse::ParsedAgent;
 use super::scaffold::PLACEHOLDERS;
 
 /// Checks an agent whose commands were read.
-pub(super) fn check(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
+pub(super) fn check_agent(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
     let agent = &parsed.agent;
     file_name(agent, notes);
     if let Some(span) = parsed.icon_span.filter(|_| !is_one_emoji(&agent.icon)) {
@@ -32,7 +32,9 @@ pub(super) fn check(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
         let span = parsed.abilities_span;
         notes.report(rules::agent_file::TOOLS_NOT_ALLOWED, span, message, "allow `tool`");
     }
-    notes.list.extend(hidden::check(rules::agent_file::HIDDEN_CHARACTER, &agent.source));
+    notes
+        .list
+        .extend(hidden::check_hidden_text(rules::agent_file::HIDDEN_CHARACTER, &agent.source));
     notes.list.extend(agent.template_problems());
 }
 
@@ -48,7 +50,7 @@ fn file_name(agent: &Agent, notes: &mut AgentNotes<'_>) {
     if !lies_well || !is_named_well {
         let message = format!("`{name}` is not called as agent files are");
         let help = "call it `agents/<category>_<agent-name>.agent.md`";
-        notes.report(rules::agent_file::NAME_PATTERN, Span::at(0), message, help);
+        notes.report(rules::agent_file::NAME_PATTERN, Span::empty_at(0), message, help);
     }
 }
 
@@ -76,7 +78,7 @@ fn template_text(agent: &Agent, notes: &mut AgentNotes<'_>) {
 /// Y40: warns of a text that uses more arguments than the hint names, such as a price.
 fn argument_hints(agent: &Agent, notes: &mut AgentNotes<'_>) {
     for command in agent.commands.iter().take(limits::AGENT_COMMANDS) {
-        let (highest, hints) = (command.highest_argument(), command.hint.names().len());
+        let (highest, hints) = (command.highest_argument(), command.hint.argument_names().len());
         if hints > 0 && highest > hints {
             let message = format!(
                 "the command `{}` asks for `${highest}`, but its hint names {hints}",

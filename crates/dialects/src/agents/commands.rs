@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::markdown::{BlockKind, blocks, decoded_destination};
+use brief_syntax::markdown::{BlockKind, decoded_destination, parse_blocks};
 use brief_syntax::yaml::Value as Yaml;
 use brief_syntax::{Diagnostic, Root, Source, Span, limits, rules};
 use brief_system::hash::sha256;
-use brief_system::{Dir, FileKind, ReadError, Resolved, System, words};
+use brief_system::{Dir, FileKind, ReadError, Resolved, System, render_io_error};
 
 use super::header::{self, CommandEntry};
 use super::model::{Agent, Command, CommandOrigin, Hint, Remote, RemoteState};
@@ -47,7 +47,7 @@ pub(super) struct CommandBase<'p> {
 }
 
 /// Reads the commands of the entries, in order.
-pub(super) fn read(
+pub(super) fn read_commands(
     place: &CommandBase<'_>,
     entries: Vec<CommandEntry>,
     agent: &mut Agent,
@@ -58,11 +58,11 @@ pub(super) fn read(
     for entry in entries {
         match entry {
             CommandEntry::Inline(command) => loading.found.push(command),
-            CommandEntry::Path { path, span } => loading.path(&path, span),
-            CommandEntry::Remote(remote) => loading.remote(remote),
+            CommandEntry::Path { path, span } => loading.read_path(&path, span),
+            CommandEntry::Remote(remote) => loading.record_remote(remote),
         }
         if loading.found.len() > limits::AGENT_COMMANDS {
-            let span = loading.found.pop().map_or(Span::at(0), |command| command.span);
+            let span = loading.found.pop().map_or(Span::empty_at(0), |command| command.span);
             loading.found.truncate(limits::AGENT_COMMANDS);
             let message = format!("the agent has more than {} commands", limits::AGENT_COMMANDS);
             loading.notes.report(
@@ -88,7 +88,7 @@ fn report_duplicates(commands: &[Command], notes: &mut AgentNotes<'_>) {
                 names.insert(command.name.to_lowercase(), command);
             }
             Some(first) => {
-                let line = notes.source.line(first.span.start);
+                let line = notes.source.line_number(first.span.start);
                 let message = format!(
                     "there are two commands `{}`; the other one comes from line {line}",
                     command.name
@@ -114,19 +114,20 @@ struct CommandReader<'l, 'p, 'n> {
 }
 
 impl CommandReader<'_, '_, '_> {
-    fn refuse(&mut self, span: Span, message: String, help: &str) {
+    fn report_path_error(&mut self, span: Span, message: String, help: &str) {
         self.notes.report(rules::agent_file::COMMAND_PATH, span, message, help);
     }
 
     /// Y35: reads a path, relative to the agent's directory.
-    fn path(&mut self, written: &str, span: Span) {
+    fn read_path(&mut self, written: &str, span: Span) {
         let place = self.place;
         let resolved = place.system.resolve(&place.directory.join(written));
         let Resolved { path, kind } = match resolved {
             Ok(resolved) => resolved,
             Err(error) => {
-                let message = format!("the command `{written}` cannot be read: {}", words(&error));
-                return self.refuse(
+                let message =
+                    format!("the command `{written}` cannot be read: {}", render_io_error(&error));
+                return self.report_path_error(
                     span,
                     message,
                     "a path starts at the directory of the agent file",
@@ -135,72 +136,75 @@ impl CommandReader<'_, '_, '_> {
         };
         let Ok(inside) = path.strip_prefix(&place.root) else {
             let message = format!("the command `{written}` lies outside of the project");
-            return self.refuse(span, message, "move it into the project");
+            return self.report_path_error(span, message, "move it into the project");
         };
         if self.is_secret(written, inside, span) {
             return;
         }
         match kind {
-            FileKind::File => self.file(written, inside, span),
-            FileKind::Directory => self.folder(written, inside, span),
+            FileKind::File => self.read_file(written, inside, span),
+            FileKind::Directory => self.read_folder(written, inside, span),
             other => {
                 let message = format!("the command `{written}` is {}", other.noun());
-                self.refuse(span, message, "name a file or a folder");
+                self.report_path_error(span, message, "name a file or a folder");
             }
         }
     }
 
     /// Refuses a file or folder whose name is sensitive.
     fn is_secret(&mut self, written: &str, inside: &Path, span: Span) -> bool {
-        let Some(found) = sensitive::find(&inside.to_string_lossy()) else { return false };
+        let Some(found) = sensitive::find_sensitive_pattern(&inside.to_string_lossy()) else {
+            return false;
+        };
         let message = format!(
             "the command `{written}` is never read: names like `{}` hold secrets",
             found.pattern
         );
-        self.refuse(span, message, "if there is no secret in it, give it another name");
+        self.report_path_error(span, message, "if there is no secret in it, give it another name");
         true
     }
 
     /// Opens a directory of the root. Its path has no links: a link now was put there in between.
-    fn open(&self, inside: &Path) -> std::io::Result<Box<dyn Dir>> {
+    fn open_directory(&self, inside: &Path) -> std::io::Result<Box<dyn Dir>> {
         let top = self.place.system.open_dir(&self.place.root)?;
         if inside.as_os_str().is_empty() { Ok(top) } else { top.open_dir_below(inside) }
     }
 
-    fn file(&mut self, written: &str, inside: &Path, span: Span) {
+    fn read_file(&mut self, written: &str, inside: &Path, span: Span) {
         let directory = inside.parent().unwrap_or(Path::new(""));
         let name = inside.file_name().unwrap_or_default();
         let read = self
-            .open(directory)
+            .open_directory(directory)
             .map_err(ReadError::from)
             .and_then(|handle| handle.read(name, limits::FILE_BYTES));
         match read {
-            Ok(bytes) => self.text(self.place.root.join(inside), bytes, span),
+            Ok(bytes) => self.add_file(self.place.root.join(inside), bytes, span),
             Err(error) => {
                 let message = format!("the command `{written}` cannot be read: {error}");
-                self.refuse(span, message, "make it a regular file of at most 1 MiB");
+                self.report_path_error(span, message, "make it a regular file of at most 1 MiB");
             }
         }
     }
 
     /// Reads every `*.md` directly in a folder, by name.
-    fn folder(&mut self, written: &str, inside: &Path, span: Span) {
+    fn read_folder(&mut self, written: &str, inside: &Path, span: Span) {
         let most = limits::HOSTED_ENTRIES;
         let listed = Root::open(self.place.system, &self.place.root).and_then(|root| {
-            let handle = self.open(inside)?;
+            let handle = self.open_directory(inside)?;
             let entries = handle.first_entries(most + 1)?;
             Ok((root, handle, entries))
         });
         let (root, handle, mut entries) = match listed {
             Ok(listed) => listed,
             Err(error) => {
-                let message = format!("the folder `{written}` cannot be read: {}", words(&error));
-                return self.refuse(span, message, "give yourself the permission");
+                let message =
+                    format!("the folder `{written}` cannot be read: {}", render_io_error(&error));
+                return self.report_path_error(span, message, "give yourself the permission");
             }
         };
         if entries.len() > most {
             let message = format!("the folder `{written}` has more than {most} files");
-            return self.refuse(span, message, "name single files of it");
+            return self.report_path_error(span, message, "name single files of it");
         }
         entries.sort_unstable();
         let is_command = |name: &str| {
@@ -216,10 +220,14 @@ impl CommandReader<'_, '_, '_> {
                 continue;
             }
             match root.read_in(self.place.system, handle.as_ref(), inside, name) {
-                Ok(bytes) => self.text(self.place.root.join(path), bytes, span),
+                Ok(bytes) => self.add_file(self.place.root.join(path), bytes, span),
                 Err(error) => {
                     let message = format!("the command `{shown}` cannot be read: {error}");
-                    self.refuse(span, message, "make it a regular file of at most 1 MiB");
+                    self.report_path_error(
+                        span,
+                        message,
+                        "make it a regular file of at most 1 MiB",
+                    );
                 }
             }
             if self.found.len() > limits::AGENT_COMMANDS {
@@ -228,14 +236,14 @@ impl CommandReader<'_, '_, '_> {
         }
     }
 
-    fn text(&mut self, path: PathBuf, bytes: Vec<u8>, span: Span) {
+    fn add_file(&mut self, path: PathBuf, bytes: Vec<u8>, span: Span) {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let source = Source::from_bytes(path.clone(), bytes);
-        self.add(source, stem, CommandOrigin::File(path), span);
+        self.add_command(source, stem, CommandOrigin::File(path), span);
     }
 
     /// Adds the command in a text, if it fits.
-    fn add(&mut self, source: Source, name: String, origin: CommandOrigin, span: Span) {
+    fn add_command(&mut self, source: Source, name: String, origin: CommandOrigin, span: Span) {
         let Some(left) = self.left.checked_sub(source.bytes_from_line(0).len()) else {
             let limit = limits::PROMPT_BYTES;
             let message = format!("the commands of the agent have more than {limit} bytes");
@@ -252,7 +260,7 @@ impl CommandReader<'_, '_, '_> {
     }
 
     /// Y36: records a remote command, which is never fetched here. A folder has the files that were supplied for it.
-    fn remote(&mut self, remote: Remote) {
+    fn record_remote(&mut self, remote: Remote) {
         let place = self.place;
         let mut fetched =
             place.fetched.iter().filter(|fetched| fetched.entry == remote.url).peekable();
@@ -272,11 +280,11 @@ impl CommandReader<'_, '_, '_> {
             if self.found.len() > limits::AGENT_COMMANDS {
                 return;
             }
-            self.supplied(&remote, fetched);
+            self.add_fetched(&remote, fetched);
         }
     }
 
-    fn supplied(&mut self, remote: &Remote, fetched: &Fetched) {
+    fn add_fetched(&mut self, remote: &Remote, fetched: &Fetched) {
         let (url, span) = (&fetched.url, remote.span);
         if !sha256(&fetched.bytes).eq_ignore_ascii_case(&fetched.sha256) {
             let message = format!("the command at {url} is not the one that was recorded");
@@ -289,7 +297,7 @@ impl CommandReader<'_, '_, '_> {
         let name = decoded_destination(last.strip_suffix(".md").unwrap_or(last));
         let source = Source::from_bytes(url, fetched.bytes.clone());
         let origin = CommandOrigin::Remote(Remote { url: url.clone(), span, state: fetched.state });
-        self.add(source, name, origin, span);
+        self.add_command(source, name, origin, span);
     }
 }
 
@@ -302,7 +310,7 @@ fn command_of(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Command> {
     let mut notes = AgentNotes::new(source);
-    let mut front = FrontMatter::read(source);
+    let mut front = FrontMatter::from_source(source);
     notes.list.extend(front.diagnostics.drain(..).map(|found| {
         let rule = match found.rule {
             rules::FRONTMATTER_REPAIRED => rules::agent_file::FRONTMATTER_REPAIRED,
@@ -310,7 +318,7 @@ fn command_of(
             rules::FRONTMATTER_UNCLOSED => rules::agent_file::HEADER_UNCLOSED,
             _ => rules::agent_file::INVALID_YAML,
         };
-        found.under(rule)
+        found.with_rule(rule)
     }));
     let root = front.header.as_ref().and_then(|header| header.yaml.root());
     let (mut description, mut hint) = (None, Hint::None);
@@ -327,7 +335,7 @@ fn command_of(
     }
     let text = source.text().get(front.body_start..).unwrap_or_default();
     let first = || {
-        blocks(text).into_iter().find_map(|block| match block.kind {
+        parse_blocks(text).into_iter().find_map(|block| match block.kind {
             BlockKind::Paragraph { text } if !text.is_empty() => Some(text),
             _ => None,
         })
@@ -336,7 +344,7 @@ fn command_of(
     let body = text.trim_matches(['\n', '\r']).to_owned();
     let is_empty = body.trim().is_empty();
     if is_empty {
-        let place = Span::at(front.body_start);
+        let place = Span::empty_at(front.body_start);
         notes.report(
             rules::agent_file::COMMAND_FIELD,
             place,

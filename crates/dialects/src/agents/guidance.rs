@@ -39,7 +39,8 @@ impl Dialect for Agents {
     }
 
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
-        let (asked, way) = (moment.mounted_target().cloned(), Some(LevelCount::to(moment)));
+        let (asked, way) =
+            (moment.mounted_target().cloned(), Some(LevelCount::from_moment(moment)));
         Some(Box::new(AgentFiles { asked, way, ..AgentFiles::default() }))
     }
 }
@@ -66,7 +67,7 @@ struct ListedAgent {
 }
 
 impl AgentFiles {
-    fn add(&mut self, loaded: Loaded, owner: AgentOwner, directory: Option<PathBuf>) {
+    fn add_agent(&mut self, loaded: Loaded, owner: AgentOwner, directory: Option<PathBuf>) {
         self.diagnostics.extend_from_slice(loaded.diagnostics());
         let holder = loaded.path().parent().and_then(Path::parent);
         let level = match owner {
@@ -78,10 +79,10 @@ impl AgentFiles {
 }
 
 impl Reader for AgentFiles {
-    fn visit(&mut self, visit: &Visit<'_>) {
+    fn visit_directory(&mut self, visit: &Visit<'_>) {
         if !std::mem::replace(&mut self.is_started, true) {
             for loaded in load::at_home(visit.system(), visit.root()) {
-                self.add(loaded, AgentOwner::Home, None);
+                self.add_agent(loaded, AgentOwner::Home, None);
             }
             // In a check of the project, their problems are not the project's.
             if self.way.is_none() {
@@ -92,7 +93,8 @@ impl Reader for AgentFiles {
         let (loaded, directory) = match &mut self.way {
             None => (load::in_directory(visit), here.parent().unwrap_or(Path::new(""))),
             Some(way) => {
-                let is_there = || matches!(visit.look(DIRECTORY), Below::Directory | Below::Unsure);
+                let is_there =
+                    || matches!(visit.look_up(DIRECTORY), Below::Directory | Below::Unsure);
                 if !way.is_near() || !is_there() {
                     return;
                 }
@@ -101,13 +103,13 @@ impl Reader for AgentFiles {
             }
         };
         for loaded in loaded {
-            self.add(loaded, AgentOwner::Project, Some(directory.to_owned()));
+            self.add_agent(loaded, AgentOwner::Project, Some(directory.to_owned()));
         }
     }
 
     /// Ends the walk. A command that two agents share is read twice and reported once.
     fn finish(mut self: Box<Self>) -> Box<dyn DialectGuidance> {
-        diagnostic::sort(&mut self.diagnostics);
+        diagnostic::sort_diagnostics(&mut self.diagnostics);
         self.diagnostics.dedup();
         self.found.sort_by(|left, right| {
             (left.level, left.loaded.path()).cmp(&(right.level, right.loaded.path()))
@@ -117,7 +119,7 @@ impl Reader for AgentFiles {
 }
 
 impl DialectGuidance for AgentFiles {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
+    fn resolve_items<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let target = self.asked.as_ref().or(moment.target.as_ref());
         for file in &self.found {
             let is_at_hand = match (&file.directory, target) {
@@ -127,7 +129,7 @@ impl DialectGuidance for AgentFiles {
                 _ => true,
             };
             if is_at_hand {
-                file.answer(answer);
+                file.add_to_answer(answer);
             }
         }
     }
@@ -143,7 +145,7 @@ impl DialectGuidance for AgentFiles {
 }
 
 impl ListedAgent {
-    fn answer<'s>(&'s self, answer: &mut Resolution<'s>) {
+    fn add_to_answer<'s>(&'s self, answer: &mut Resolution<'s>) {
         let agent = self.loaded.agent();
         let item = Item {
             dialect: NAME,

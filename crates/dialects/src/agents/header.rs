@@ -9,7 +9,7 @@ mod commands;
 use std::collections::{BTreeMap, BTreeSet};
 
 use brief_syntax::front_matter::Header;
-use brief_syntax::near_miss::suggestion;
+use brief_syntax::near_miss::suggest_nearest;
 use brief_syntax::yaml::{Field, Mapping, Node, Value as Yaml};
 use brief_syntax::{Span, rules};
 
@@ -84,15 +84,17 @@ pub(super) enum CommandEntry {
 
 /// Subtracts the size of a value, with aliases expanded, from a number of bytes; `None` if it does
 /// not fit.
-fn expanded(node: Node<'_>, left: usize) -> Option<usize> {
+fn subtract_expanded_size(node: Node<'_>, left: usize) -> Option<usize> {
     let left = left.checked_sub(1)?;
     match node.value() {
         Yaml::Null | Yaml::Broken(_) => Some(left),
         Yaml::Scalar(text) => left.checked_sub(text.len()),
-        Yaml::Sequence(list) => list.iter().try_fold(left, |left, item| expanded(item, left)),
-        Yaml::Mapping(mapping) => mapping
-            .fields()
-            .try_fold(left, |left, field| expanded(field.value, expanded(field.key, left)?)),
+        Yaml::Sequence(list) => {
+            list.iter().try_fold(left, |left, item| subtract_expanded_size(item, left))
+        }
+        Yaml::Mapping(mapping) => mapping.fields().try_fold(left, |left, field| {
+            subtract_expanded_size(field.value, subtract_expanded_size(field.key, left)?)
+        }),
     }
 }
 
@@ -101,19 +103,19 @@ pub(super) fn is_field(name: &str) -> bool {
     FIELDS.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
+pub(super) fn parse_header(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
     let mut metadata = Metadata::default();
     if header.leading_blank {
         notes.report(
             rules::agent_file::HEADER_LEADING_BLANK,
-            Span::at(0),
+            Span::empty_at(0),
             "blank lines stand before the header, where other runtimes do not see it",
             "begin the file with `---`",
         );
     }
     let Some(root) = header.yaml.root() else { return metadata };
     // This limits all copies from here on, with aliases expanded.
-    if expanded(root, HEADER_BYTES).is_none() {
+    if subtract_expanded_size(root, HEADER_BYTES).is_none() {
         let message = format!("the aliases of the header stand for more than {HEADER_BYTES} bytes");
         notes.report(rules::agent_file::INVALID_YAML, root.span(), message, "write the values out");
         return metadata;
@@ -121,8 +123,8 @@ pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
     match root.value() {
         Yaml::Null => {}
         Yaml::Mapping(mapping) => {
-            let keyed = Keyed::of(mapping, &FIELDS, "the header", notes);
-            HeaderReader { notes, keyed }.read(&mut metadata);
+            let keyed = Keyed::from_mapping(mapping, &FIELDS, "the header", notes);
+            HeaderReader { notes, keyed }.parse_fields(&mut metadata);
         }
         other => notes.report(
             rules::agent_file::HEADER_NOT_A_MAPPING,
@@ -141,7 +143,7 @@ struct Keyed<'y> {
 
 impl<'y> Keyed<'y> {
     /// Indexes the fields, and reports duplicate and unknown ones.
-    fn of(
+    fn from_mapping(
         mapping: Mapping<'y>,
         known: &[&str],
         place: &str,
@@ -160,7 +162,7 @@ impl<'y> Keyed<'y> {
                 continue;
             }
             if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-                let help = suggestion(name, known)
+                let help = suggest_nearest(name, known)
                     .unwrap_or_else(|| "remove it; it has no effect".to_owned());
                 let message = format!("`{name}` is not a field of {place} and is ignored");
                 notes.report(rules::agent_file::UNKNOWN_KEY, span, message, help);
@@ -183,7 +185,7 @@ struct HeaderReader<'n, 's, 'y> {
 }
 
 impl HeaderReader<'_, '_, '_> {
-    fn read(&mut self, metadata: &mut Metadata) {
+    fn parse_fields(&mut self, metadata: &mut Metadata) {
         // Y50: tools in the header would be data, those in the body are code.
         if let Some(field) = self.keyed.fields.get("tools") {
             self.notes.report(
@@ -193,31 +195,31 @@ impl HeaderReader<'_, '_, '_> {
                 "write them in JavaScript under a heading `## Tools`",
             );
         }
-        metadata.version = self.text("version");
-        metadata.icon = self.text("icon");
-        metadata.title = self.text("title");
-        metadata.description = self.text("description");
-        metadata.system = self.text("system");
-        metadata.rules = self.text("rules");
-        metadata.avatar = self.text("avatar");
-        self.status(metadata);
+        metadata.version = self.parse_text("version");
+        metadata.icon = self.parse_text("icon");
+        metadata.title = self.parse_text("title");
+        metadata.description = self.parse_text("description");
+        metadata.system = self.parse_text("system");
+        metadata.rules = self.parse_text("rules");
+        metadata.avatar = self.parse_text("avatar");
+        self.parse_status(metadata);
         self.template_engine(metadata);
-        metadata.input = self.keyed.get("input").map(AgentValue::of).unwrap_or_default();
-        self.recommended(metadata);
-        self.required(metadata);
-        abilities::read(self.notes, &self.keyed, metadata);
+        metadata.input = self.keyed.get("input").map(AgentValue::from_yaml).unwrap_or_default();
+        self.parse_recommended(metadata);
+        self.parse_required(metadata);
+        abilities::parse_abilities(self.notes, &self.keyed, metadata);
         if let Some(node) = self.keyed.get("commands") {
-            metadata.commands = commands::read(self.notes, node);
+            metadata.commands = commands::parse_commands(self.notes, node);
         }
     }
 
-    fn text(&mut self, name: &str) -> Option<Given> {
+    fn parse_text(&mut self, name: &str) -> Option<Given> {
         let node = self.keyed.get(name)?;
         text_of(self.notes, name, node)
     }
 
-    fn status(&mut self, metadata: &mut Metadata) {
-        let Some(given) = self.text("status") else { return };
+    fn parse_status(&mut self, metadata: &mut Metadata) {
+        let Some(given) = self.parse_text("status") else { return };
         metadata.status_span = given.span;
         let found = AgentStatus::ALL
             .into_iter()
@@ -227,7 +229,7 @@ impl HeaderReader<'_, '_, '_> {
             None => {
                 let names = AgentStatus::ALL.map(AgentStatus::as_str);
                 let message = format!("there is no status `{}`", given.text);
-                let help = suggestion(&given.text, &names)
+                let help = suggest_nearest(&given.text, &names)
                     .unwrap_or_else(|| format!("is one of `{}`", names.join("`, `")));
                 self.notes.report(rules::agent_file::STATUS, given.span, message, help);
             }
@@ -253,7 +255,7 @@ impl HeaderReader<'_, '_, '_> {
     }
 
     /// A18: reads `recommended`, in which nothing is an error.
-    fn recommended(&mut self, metadata: &mut Metadata) {
+    fn parse_recommended(&mut self, metadata: &mut Metadata) {
         let Some(node) = self.keyed.get("recommended") else { return };
         let Yaml::Mapping(mapping) = node.value() else {
             let message = format!("`recommended` is {} and is ignored", node.value().noun());
@@ -261,13 +263,13 @@ impl HeaderReader<'_, '_, '_> {
             return self.notes.report(rules::agent_file::RECOMMENDED, node.span(), message, help);
         };
         let known = ["models", "capabilities"];
-        let keyed = Keyed::of(mapping, &known, "`recommended`", self.notes);
+        let keyed = Keyed::from_mapping(mapping, &known, "`recommended`", self.notes);
         for (name, list) in [
             ("models", &mut metadata.recommended.models),
             ("capabilities", &mut metadata.recommended.capabilities),
         ] {
             let Some(node) = keyed.get(name) else { continue };
-            match texts(node) {
+            match parse_text_list(node) {
                 Ok(found) => list.extend(found.into_iter().map(|given| given.text)),
                 Err(wrong) => {
                     let noun = wrong.value().noun();
@@ -283,15 +285,15 @@ impl HeaderReader<'_, '_, '_> {
         }
     }
 
-    fn required(&mut self, metadata: &mut Metadata) {
+    fn parse_required(&mut self, metadata: &mut Metadata) {
         let Some(node) = self.keyed.get("required") else { return };
         let Yaml::Mapping(mapping) = node.value() else {
             return wrong_type(self.notes, "required", node, "`env:` and `startup:` below it");
         };
-        let keyed = Keyed::of(mapping, &["env", "startup"], "`required`", self.notes);
+        let keyed = Keyed::from_mapping(mapping, &["env", "startup"], "`required`", self.notes);
         if let Some(node) = keyed.get("env") {
-            match texts(node) {
-                Ok(names) => self.environment(names, &mut metadata.required.env),
+            match parse_text_list(node) {
+                Ok(names) => self.parse_environment(names, &mut metadata.required.env),
                 Err(wrong) => wrong_type(self.notes, "env", wrong, "a list of names"),
             }
         }
@@ -302,7 +304,7 @@ impl HeaderReader<'_, '_, '_> {
         }
     }
 
-    fn environment(&mut self, names: Vec<Given>, env: &mut Vec<String>) {
+    fn parse_environment(&mut self, names: Vec<Given>, env: &mut Vec<String>) {
         let mut known = BTreeSet::new();
         for Given { text, span } in names {
             if text.contains(['=', '\0']) || text.contains(char::is_whitespace) {
@@ -332,7 +334,7 @@ pub(super) fn text_of(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>) ->
 }
 
 /// Reads a list of strings, or a string with commas. Returns any other value as the error.
-fn texts(node: Node<'_>) -> Result<Vec<Given>, Node<'_>> {
+fn parse_text_list(node: Node<'_>) -> Result<Vec<Given>, Node<'_>> {
     let given = |text: &str, span| {
         let text = text.trim();
         (!text.is_empty()).then(|| Given { text: text.to_owned(), span })

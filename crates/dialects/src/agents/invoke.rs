@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use brief_syntax::limits;
 
 use super::model::Command;
-use super::resolve::listed;
+use super::resolve::quote_names;
 
 /// A call that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvokeError {
     /// The text uses arguments that were not given.
-    #[error("the command `{command}` needs {}", listed(.missing))]
+    #[error("the command `{command}` needs {}", quote_names(.missing))]
     Missing {
         /// The command.
         command: String,
@@ -43,11 +43,11 @@ impl Command {
         let mut text = String::with_capacity(self.body.len());
         let mut missing: BTreeSet<(usize, &str)> = BTreeSet::new();
         let all = arguments.join(" ");
-        for piece in pieces(&self.body) {
+        for piece in split_command_pieces(&self.body) {
             match piece {
                 CommandPiece::Literal(literal) => text.push_str(literal),
                 CommandPiece::All => text.push_str(&all),
-                CommandPiece::Positional(digits) => match argument(arguments, digits) {
+                CommandPiece::Positional(digits) => match find_argument(arguments, digits) {
                     Some(value) => text.push_str(value),
                     // In the order of the numbers.
                     None => {
@@ -69,12 +69,12 @@ impl Command {
 
     /// Returns the highest position in the text; 0 without any.
     pub fn highest_argument(&self) -> usize {
-        self.positions().last().copied().unwrap_or_default()
+        self.argument_positions().last().copied().unwrap_or_default()
     }
 
     /// Returns the positions in the text, each once and in order.
-    pub fn positions(&self) -> BTreeSet<usize> {
-        let positions = pieces(&self.body).filter_map(|piece| match piece {
+    pub fn argument_positions(&self) -> BTreeSet<usize> {
+        let positions = split_command_pieces(&self.body).filter_map(|piece| match piece {
             CommandPiece::Positional(digits) => Some(digits.parse().unwrap_or(usize::MAX)),
             _ => None,
         });
@@ -83,18 +83,18 @@ impl Command {
 
     /// Returns whether the text uses `$ARGUMENTS`, all arguments at once.
     pub fn takes_all(&self) -> bool {
-        pieces(&self.body).any(|piece| piece == CommandPiece::All)
+        split_command_pieces(&self.body).any(|piece| piece == CommandPiece::All)
     }
 }
 
-fn argument<'a>(arguments: &'a [String], digits: &str) -> Option<&'a str> {
+fn find_argument<'a>(arguments: &'a [String], digits: &str) -> Option<&'a str> {
     let index = digits.parse::<usize>().ok()?.checked_sub(1)?;
     arguments.get(index).map(String::as_str)
 }
 
 /// Y40: splits a text at `$` with digits that do not begin with a zero, and at `$ARGUMENTS` without
 /// a letter, digit or `_` after it.
-fn pieces(text: &str) -> impl Iterator<Item = CommandPiece<'_>> {
+fn split_command_pieces(text: &str) -> impl Iterator<Item = CommandPiece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {

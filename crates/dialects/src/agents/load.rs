@@ -65,8 +65,8 @@ impl Loaded {
 }
 
 /// Reads the agent file at a path that the user named, and its commands.
-pub fn load(system: &dyn System, path: &Path, options: &AgentOptions<'_>) -> Loaded {
-    let absolute = absolute(system, path);
+pub fn load_agent(system: &dyn System, path: &Path, options: &AgentOptions<'_>) -> Loaded {
+    let absolute = resolve_agent_path(system, path);
     match system.read(&absolute, brief_syntax::limits::FILE_BYTES) {
         Ok(bytes) => {
             let source = Arc::new(Source::from_bytes(absolute, bytes));
@@ -77,12 +77,12 @@ pub fn load(system: &dyn System, path: &Path, options: &AgentOptions<'_>) -> Loa
                 }
             }
         }
-        Err(error) => unreadable(absolute, &error.to_string()),
+        Err(error) => unreadable_agent(absolute, &error.to_string()),
     }
 }
 
 /// Resolves the links of the directory, but not of the file, which keeps the typed name.
-fn absolute(system: &dyn System, path: &Path) -> PathBuf {
+fn resolve_agent_path(system: &dyn System, path: &Path) -> PathBuf {
     let directory = system.current_dir().unwrap_or_default();
     let joined: PathBuf = directory.join(path).components().collect();
     match (joined.parent().map(|parent| system.resolve_dir(parent)), joined.file_name()) {
@@ -93,41 +93,55 @@ fn absolute(system: &dyn System, path: &Path) -> PathBuf {
 
 /// Reads a text in place of the file at its path, such as an unsaved buffer.
 pub fn load_text(system: &dyn System, source: &Arc<Source>, options: &AgentOptions<'_>) -> Loaded {
-    let mut parsed = parse::parse(source);
+    let mut parsed = parse::parse_agent(source);
     let mut notes = AgentNotes::new(source);
     notes.list = std::mem::take(&mut parsed.diagnostics);
     let entries = std::mem::take(&mut parsed.entries);
-    commands::read(&place(system, source.path(), options), entries, &mut parsed.agent, &mut notes);
-    check::check(&parsed, &mut notes);
-    let diagnostics = shortened(notes.list, source);
+    commands::read_commands(
+        &resolve_command_base(system, source.path(), options),
+        entries,
+        &mut parsed.agent,
+        &mut notes,
+    );
+    check::check_agent(&parsed, &mut notes);
+    let diagnostics = limit_diagnostics(notes.list, source);
     Loaded { path: source.path().to_owned(), agent: Some(parsed.agent), diagnostics }
 }
 
 /// Sorts by place, and limits a very long list, errors before warnings.
-fn shortened(mut diagnostics: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> {
-    diagnostic::sort(&mut diagnostics);
+fn limit_diagnostics(mut diagnostics: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> {
+    diagnostic::sort_diagnostics(&mut diagnostics);
     if diagnostics.len() > REPORTED_PER_FILE {
         diagnostics.sort_by_key(|found| found.severity);
         diagnostics.truncate(REPORTED_PER_FILE);
         let message = format!("only the first {REPORTED_PER_FILE} problems of this file are shown");
-        let note =
-            Diagnostic::new(rules::agent_file::TOO_MANY_PROBLEMS, source, Span::at(0), message);
+        let note = Diagnostic::new(
+            rules::agent_file::TOO_MANY_PROBLEMS,
+            source,
+            Span::empty_at(0),
+            message,
+        );
         diagnostics.push(note.with_help("correct these first"));
-        diagnostic::sort(&mut diagnostics);
+        diagnostic::sort_diagnostics(&mut diagnostics);
     }
     diagnostics
 }
 
-fn unreadable(path: PathBuf, error: &str) -> Loaded {
-    let source = Arc::new(Source::unread(&path));
+fn unreadable_agent(path: PathBuf, error: &str) -> Loaded {
+    let source = Arc::new(Source::without_text(&path));
     let message = format!("the agent cannot be read: {error}");
-    let diagnostic = Diagnostic::new(rules::agent_file::UNREADABLE, &source, Span::at(0), message)
-        .with_help("make it a regular file of at most 1 MiB that is yours to read");
+    let diagnostic =
+        Diagnostic::new(rules::agent_file::UNREADABLE, &source, Span::empty_at(0), message)
+            .with_help("make it a regular file of at most 1 MiB that is yours to read");
     Loaded { path, agent: None, diagnostics: vec![diagnostic] }
 }
 
 /// Finds the base and the boundary of an agent's commands.
-fn place<'p>(system: &'p dyn System, path: &Path, options: &AgentOptions<'p>) -> CommandBase<'p> {
+fn resolve_command_base<'p>(
+    system: &'p dyn System,
+    path: &Path,
+    options: &AgentOptions<'p>,
+) -> CommandBase<'p> {
     let written = path.parent().unwrap_or(Path::new("/"));
     let directory = system.resolve_dir(written).unwrap_or_else(|_| written.to_owned());
     let project = options.root.and_then(|root| system.resolve_dir(root).ok());
@@ -161,7 +175,7 @@ impl AgentOwner {
 /// Reads every agent of a project, by path, and then those of the home directory.
 ///
 /// Files that are in both count as the project's.
-pub fn list(system: &dyn System, root: &Root) -> Vec<(AgentOwner, Loaded)> {
+pub fn list_agents(system: &dyn System, root: &Root) -> Vec<(AgentOwner, Loaded)> {
     let mut found = Vec::new();
     let top = Target::from_slashed("", TargetKind::Directory);
     walk::whole_except(system, root, &top, Ignored::Skip, &is_in_dependency, &mut |visit| {
@@ -177,7 +191,7 @@ pub(super) fn at_home(system: &dyn System, project: &Path) -> Vec<Loaded> {
     let Some(home) = home_directory(system) else { return Vec::new() };
     let mut found = Vec::new();
     for directory in AT_HOME {
-        if system.look(&home.join(directory)) != Below::Missing {
+        if system.probe_path(&home.join(directory)) != Below::Missing {
             found.extend(in_agents_directory(system, &home, Path::new(directory)));
         }
     }
@@ -192,7 +206,7 @@ pub(super) fn in_agents_directory(system: &dyn System, root: &Path, below: &Path
     let names = below.iter().map(OsStr::to_owned).collect();
     let target = Target::from_names(names, TargetKind::Directory);
     let mut found = Vec::new();
-    walk::along(system, &root, &target, &mut |visit| {
+    walk::walk_along(system, &root, &target, &mut |visit| {
         if visit.slashed() == target.slashed() && is_agents_directory(visit.slashed()) {
             found = in_listed(visit);
         }
@@ -208,7 +222,7 @@ fn is_agents_directory(slashed: &str) -> bool {
 /// Returns whether a client keeps its own agents below a directory of this name: they have the same suffix.
 fn is_of_client(name: &str) -> bool {
     let mut places = BUILTIN.project.iter().filter(|place| place.form == Form::Agent);
-    name.starts_with('.') && places.any(|place| place.first() == name)
+    name.starts_with('.') && places.any(|place| place.first_name() == name)
 }
 
 /// Reads the agents of a directory during a walk over the whole project.
@@ -243,13 +257,13 @@ fn in_listed(visit: &Visit<'_>) -> Vec<Loaded> {
     let options = AgentOptions { root: Some(visit.root()), fetched: &[] };
     let load = |name: &str| {
         let path = visit.path_of(name);
-        match visit.read(name) {
+        match visit.read_file(name) {
             Ok(bytes) => {
                 let source = Arc::new(Source::from_bytes(path, bytes));
                 let is_ours = agent_format::format_of(&source) == AgentFormat::AgentFile;
                 is_ours.then(|| load_text(visit.system(), &source, &options))
             }
-            Err(error) => Some(unreadable(path, &error.to_string())),
+            Err(error) => Some(unreadable_agent(path, &error.to_string())),
         }
     };
     names.into_iter().filter_map(load).collect()
@@ -264,7 +278,7 @@ pub fn portable_agents(system: &dyn System, root: &Root) -> Vec<PathBuf> {
         if visit.slashed().rsplit('/').nth(1) != Some(DIRECTORY) {
             return;
         }
-        if let Ok(bytes) = visit.read(agent_format::PORTABLE_NAME) {
+        if let Ok(bytes) = visit.read_file(agent_format::PORTABLE_NAME) {
             let path = visit.path_of(agent_format::PORTABLE_NAME);
             let source = Arc::new(Source::from_bytes(path, bytes));
             if agent_format::format_of(&source) == AgentFormat::Portable {

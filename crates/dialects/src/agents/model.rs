@@ -58,7 +58,7 @@ pub struct Agent {
 
 impl Agent {
     /// Returns the command of a name, in any case.
-    pub fn command(&self, name: &str) -> Option<&Command> {
+    pub fn find_command(&self, name: &str) -> Option<&Command> {
         let name = name.to_lowercase();
         self.commands.iter().find(|command| command.name.to_lowercase() == name)
     }
@@ -75,7 +75,7 @@ pub struct AgentName {
 
 impl AgentName {
     /// Splits a file name.
-    pub fn of(file_name: &str) -> AgentName {
+    pub fn from_file_name(file_name: &str) -> AgentName {
         let stem = file_name.strip_suffix(SUFFIX).or_else(|| file_name.strip_suffix(".md"));
         let stem = stem.unwrap_or(file_name);
         match stem.split_once('_') {
@@ -275,10 +275,10 @@ pub enum Hint {
 
 impl Hint {
     /// Returns the names of the arguments, without brackets.
-    pub fn names(&self) -> Vec<&str> {
+    pub fn argument_names(&self) -> Vec<&str> {
         match self {
             Hint::None => Vec::new(),
-            Hint::List(names) => names.iter().map(|name| bare(name)).collect(),
+            Hint::List(names) => names.iter().map(|name| strip_brackets(name)).collect(),
             Hint::Text(text) => {
                 let mut names = Vec::new();
                 let mut rest = text.trim();
@@ -292,7 +292,7 @@ impl Hint {
                     let close = close.and_then(|close| Some(rest.find(close)? + 1));
                     let end =
                         close.or_else(|| rest.find(char::is_whitespace)).unwrap_or(rest.len());
-                    names.push(bare(&rest[..end]));
+                    names.push(strip_brackets(&rest[..end]));
                     rest = rest[end..].trim_start();
                 }
                 names
@@ -301,7 +301,7 @@ impl Hint {
     }
 }
 
-fn bare(name: &str) -> &str {
+fn strip_brackets(name: &str) -> &str {
     name.trim().trim_matches(['[', ']', '<', '>', '{', '}']).trim()
 }
 
@@ -340,9 +340,9 @@ impl Agent {
     /// Returns the diagnostic of a problem of the code. A place in the code is a place in the file.
     pub fn diagnose_code(&self, problem: CodeProblem) -> Diagnostic {
         let span = match (&self.tools, problem.place) {
-            (Some(tools), Some((line, column))) => tools.place(line as usize, column as usize),
+            (Some(tools), Some((line, column))) => tools.span_at(line as usize, column as usize),
             (Some(tools), None) => tools.heading,
-            (None, _) => Span::at(0),
+            (None, _) => Span::empty_at(0),
         };
         let rule = rules::agent_file::TOOLS_CODE;
         let diagnostic = Diagnostic::new(rule, &self.source, span, problem.message);
@@ -356,14 +356,14 @@ impl Agent {
 impl ToolCode {
     /// Returns the place in the file of a line and a column of the code, both from 1. A place
     /// beyond the code is its end.
-    pub fn place(&self, line: usize, column: usize) -> Span {
+    pub fn span_at(&self, line: usize, column: usize) -> Span {
         let lines = self.code.split_inclusive('\n');
         let before: usize = lines.take(line.saturating_sub(1)).map(str::len).sum();
         let text = self.code[before..].lines().next().unwrap_or_default();
         let characters = text.char_indices().map(|(offset, _)| offset);
         let within = characters.chain([text.len()]).nth(column.saturating_sub(1));
         let start = self.span.start + before + within.unwrap_or(text.len());
-        Span::at(start)
+        Span::empty_at(start)
     }
 }
 
@@ -382,17 +382,17 @@ mod tests {
         ] {
             let expected =
                 AgentName { category: category.map(str::to_owned), name: name.to_owned() };
-            assert_eq!(AgentName::of(file), expected);
+            assert_eq!(AgentName::from_file_name(file), expected);
         }
     }
 
     /// A32: a hint is a string or a list.
     #[test]
     fn hints_name_arguments() {
-        let text = |text: &str| Hint::Text(text.to_owned()).names().join("|");
+        let text = |text: &str| Hint::Text(text.to_owned()).argument_names().join("|");
         assert_eq!(text("[target-name] [framework]"), "target-name|framework");
         assert_eq!(text("<a b> c [d"), "a b|c|d");
         assert_eq!(text(""), "");
-        assert_eq!(Hint::List(vec!["[a]".to_owned(), "b".to_owned()]).names(), ["a", "b"]);
+        assert_eq!(Hint::List(vec!["[a]".to_owned(), "b".to_owned()]).argument_names(), ["a", "b"]);
     }
 }

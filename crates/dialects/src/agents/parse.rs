@@ -34,17 +34,17 @@ const VERSION: &str = "0.1.0";
 const ICON: &str = "🤖";
 
 /// Parses an agent file from its text alone.
-pub(super) fn parse(source: &Arc<Source>) -> ParsedAgent {
+pub(super) fn parse_agent(source: &Arc<Source>) -> ParsedAgent {
     let mut front = FrontMatter::read_strictly(source, &QUOTABLE);
     let mut notes = AgentNotes::new(source);
     notes.list.extend(front.diagnostics.drain(..).map(of_this_format));
     let metadata = match &front.header {
-        Some(header) => header::read(header, &mut notes),
+        Some(header) => header::parse_header(header, &mut notes),
         None => Metadata::default(),
     };
     misplaced_headers(front.body_start, &mut notes);
-    let sections = sections::read(front.body_start, &mut notes);
-    let mut parsed = merge(source, metadata, sections, &mut notes);
+    let sections = sections::parse_sections(front.body_start, &mut notes);
+    let mut parsed = merge_sections(source, metadata, sections, &mut notes);
     parsed.diagnostics = notes.list;
     parsed
 }
@@ -58,7 +58,7 @@ fn of_this_format(diagnostic: Diagnostic) -> Diagnostic {
         rules::text::NOT_UTF8 => rules::agent_file::NOT_UTF8,
         _ => rules::agent_file::INVALID_YAML,
     };
-    let mut diagnostic = diagnostic.under(rule);
+    let mut diagnostic = diagnostic.with_rule(rule);
     if diagnostic.help.is_none() {
         diagnostic.help = Some("the agent does not run until the header is valid".to_owned());
     }
@@ -73,7 +73,7 @@ fn misplaced_headers(start: usize, notes: &mut AgentNotes<'_>) {
     if !body.contains("---") {
         return;
     }
-    let outline = Outline::of(body);
+    let outline = Outline::parse(body);
     let mut opening: Option<Span> = None;
     let mut offset = 0;
     for line in body.split_inclusive('\n') {
@@ -109,7 +109,7 @@ fn is_header(text: &str) -> bool {
     }
 }
 
-fn merge(
+fn merge_sections(
     source: &Arc<Source>,
     metadata: Metadata,
     sections: Sections,
@@ -124,7 +124,7 @@ fn merge(
         ("rules", &metadata.rules, &rules, Spaces::Kept),
     ] {
         if let (Some(given), Some(found)) = (given, found) {
-            conflict(notes, name, given, found, spaces);
+            report_conflict(notes, name, given, found, spaces);
         }
     }
     // A value in both places keeps the spelling of the header.
@@ -135,13 +135,13 @@ fn merge(
     if title.is_empty() {
         notes.report(
             rules::agent_file::TITLE_MISSING,
-            Span::at(0),
+            Span::empty_at(0),
             "the agent has no title",
             "begin the body with `# <Title>`",
         );
     }
     let description = either(metadata.description, description);
-    let system = text(system, metadata.system).unwrap_or_else(|| {
+    let system = merge_text(system, metadata.system).unwrap_or_else(|| {
         let text = if description.is_empty() { &title } else { &description };
         AgentText { text: text.clone(), origin: TextOrigin::Elsewhere }
     });
@@ -159,7 +159,7 @@ fn merge(
     };
     let agent = Agent {
         source: Arc::clone(source),
-        name: AgentName::of(&file_name.unwrap_or_default()),
+        name: AgentName::from_file_name(&file_name.unwrap_or_default()),
         version: or(&metadata.version, VERSION),
         icon: or(&metadata.icon, ICON),
         title,
@@ -172,7 +172,7 @@ fn merge(
         commands: Vec::new(),
         unresolved: Vec::new(),
         system,
-        rules: text(rules, metadata.rules).unwrap_or_default(),
+        rules: merge_text(rules, metadata.rules).unwrap_or_default(),
         avatar: either(metadata.avatar, avatar),
         abilities: metadata.abilities,
         tools,
@@ -188,7 +188,7 @@ fn merge(
 }
 
 /// A64, A65, Y23: the section wins over the header.
-fn text(found: Option<SectionValue>, given: Option<Given>) -> Option<AgentText> {
+fn merge_text(found: Option<SectionValue>, given: Option<Given>) -> Option<AgentText> {
     let section =
         found.map(|found| AgentText { text: found.text, origin: TextOrigin::Section(found.span) });
     section.or_else(|| {
@@ -207,7 +207,7 @@ enum Spaces {
 
 /// A62, Y19: reports different values in both places. Case, surrounding white space and markup do
 /// not count.
-fn conflict(
+fn report_conflict(
     notes: &mut AgentNotes<'_>,
     name: &str,
     given: &Given,
@@ -225,7 +225,7 @@ fn conflict(
     if wanted == compared(&found.text) || wanted == compared(&found.raw) {
         return;
     }
-    let line = notes.source.line(found.span.start);
+    let line = notes.source.line_number(found.span.start);
     notes.report(
         rules::agent_file::CONFLICT,
         given.span,

@@ -26,7 +26,7 @@ impl Agent {
     pub fn render(&self, input: Option<&AgentValue>) -> Result<Rendered, Vec<Diagnostic>> {
         let input = input.unwrap_or(&self.input);
         let (system, rules) =
-            (self.rendered(&self.system, input), self.rendered(&self.rules, input));
+            (self.render_text(&self.system, input), self.render_text(&self.rules, input));
         match (system, rules) {
             (Ok(system), Ok(rules)) => Ok(Rendered { system, rules }),
             (system, rules) => {
@@ -35,7 +35,7 @@ impl Agent {
         }
     }
 
-    fn rendered(&self, text: &AgentText, input: &AgentValue) -> Result<String, Box<Diagnostic>> {
+    fn render_text(&self, text: &AgentText, input: &AgentValue) -> Result<String, Box<Diagnostic>> {
         let is_template = self.template_engine == TemplateEngine::Handlebars
             && text.origin != TextOrigin::Elsewhere
             && text.text.contains("{{");
@@ -43,17 +43,17 @@ impl Agent {
             return Ok(text.text.clone());
         }
         let rendered = Template::parse(&text.text).and_then(|template| template.render(input));
-        rendered.map_err(|problem| Box::new(self.diagnostic(text.origin, &problem)))
+        rendered.map_err(|problem| Box::new(self.template_diagnostic(text.origin, &problem)))
     }
 
-    fn diagnostic(&self, origin: TextOrigin, problem: &TemplateProblem) -> Diagnostic {
+    fn template_diagnostic(&self, origin: TextOrigin, problem: &TemplateProblem) -> Diagnostic {
         let span = match origin {
             TextOrigin::Section(span) => {
                 let start = span.start + problem.place.offset;
                 Span::new(start, (start + problem.place.length).min(span.end.max(start)))
             }
             TextOrigin::Header(span) => span,
-            TextOrigin::Elsewhere => Span::at(0),
+            TextOrigin::Elsewhere => Span::empty_at(0),
         };
         let (rule, help) = match &problem.kind {
             TemplateProblemKind::Syntax(_) => (

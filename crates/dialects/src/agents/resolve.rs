@@ -23,7 +23,7 @@ impl<'a> Effective<'a> {
     }
 
     /// Returns whether an ability is in force.
-    pub fn has(&self, wanted: &Ability) -> bool {
+    pub fn has_ability(&self, wanted: &Ability) -> bool {
         let tool = Ability::Base(Base::Tool);
         let is_granted = *wanted == tool || self.grant.iter().any(|granted| granted.covers(wanted));
         let is_allowed = match &self.abilities.allow {
@@ -36,7 +36,7 @@ impl<'a> Effective<'a> {
 
     /// Returns all abilities in force, in the order of the document: base names, then programs that
     /// are granted without `sh`.
-    pub fn list(&self) -> Vec<Ability> {
+    pub fn list_abilities(&self) -> Vec<Ability> {
         let bases = Base::ALL.map(Ability::Base);
         let allowed = self.abilities.allow.iter().flatten();
         let mut programs: Vec<&Ability> = allowed
@@ -45,9 +45,9 @@ impl<'a> Effective<'a> {
             .collect();
         programs.sort_unstable();
         programs.dedup();
-        let has_shell = self.has(&Ability::Base(Base::Sh));
+        let has_shell = self.has_ability(&Ability::Base(Base::Sh));
         let programs = programs.into_iter().filter(|_| !has_shell);
-        bases.iter().chain(programs).filter(|ability| self.has(ability)).cloned().collect()
+        bases.iter().chain(programs).filter(|ability| self.has_ability(ability)).cloned().collect()
     }
 }
 
@@ -59,7 +59,7 @@ pub enum AgentRefusal {
     #[error("the agent is disabled")]
     Disabled,
     /// Required variables have no value; only their names are shown.
-    #[error("the environment has no value for {}", listed(.names))]
+    #[error("the environment has no value for {}", quote_names(.names))]
     Environment {
         /// The names, in the order of the file.
         names: Vec<String>,
@@ -67,14 +67,14 @@ pub enum AgentRefusal {
 }
 
 /// Quotes and joins names for a message.
-pub(super) fn listed(names: &[String]) -> String {
+pub(super) fn quote_names(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }
 
 /// Returns all reasons why a valid agent must not start, apart from its code, in the order of the
 /// gates.
-pub fn refusals(system: &dyn System, agent: &Agent) -> Vec<AgentRefusal> {
+pub fn collect_refusals(system: &dyn System, agent: &Agent) -> Vec<AgentRefusal> {
     let mut refusals = Vec::new();
     if agent.status == AgentStatus::Disabled {
         refusals.push(AgentRefusal::Disabled);

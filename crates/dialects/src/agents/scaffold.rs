@@ -52,13 +52,13 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
 }
 
 /// Returns the path of a new agent file.
-pub fn path(name: &str) -> String {
+pub fn agent_file_path(name: &str) -> String {
     format!("{DIRECTORY}/{name}{SUFFIX}")
 }
 
 /// Returns the text of a new agent file.
-pub fn agent(name: &str) -> String {
-    let words = AgentName::of(name).name.replace(['-', '_'], " ");
+pub fn render_agent_file(name: &str) -> String {
+    let words = AgentName::from_file_name(name).name.replace(['-', '_'], " ");
     let mut letters = words.chars();
     let title: String = match letters.next() {
         Some(first) => first.to_uppercase().chain(letters).collect(),

@@ -3,7 +3,7 @@
 //! Only top-level blocks of `CommonMark` count. A section extends to the next heading of its level
 //! or above.
 
-use brief_syntax::markdown::{Block, BlockKind, HeadingStyle, blocks};
+use brief_syntax::markdown::{Block, BlockKind, HeadingStyle, parse_blocks};
 use brief_syntax::{Span, rules};
 
 use super::model::ToolCode;
@@ -34,25 +34,25 @@ pub(super) struct SectionValue {
 const JAVASCRIPT: [&str; 3] = ["js", "javascript", "mjs"];
 
 /// Reads the body that begins at `start` of the text.
-pub(super) fn read(start: usize, notes: &mut AgentNotes<'_>) -> Sections {
+pub(super) fn parse_sections(start: usize, notes: &mut AgentNotes<'_>) -> Sections {
     let text = notes.source.text().get(start..).unwrap_or_default().to_owned();
-    let mut blocks = blocks(&text);
+    let mut blocks = parse_blocks(&text);
     for block in &mut blocks {
-        shift(block, start);
+        shift_block(block, start);
     }
     let mut body = Body { notes, end: start + text.len(), blocks: &blocks };
     let mut sections = Sections::default();
-    body.title(&mut sections);
-    sections.avatar = body.avatar();
+    body.parse_title(&mut sections);
+    sections.avatar = body.parse_avatar();
     sections.system = body.text_of("system");
     sections.rules = body.text_of("rules");
-    sections.tools = body.tools();
-    body.hints();
+    sections.tools = body.parse_tools();
+    body.report_near_headings();
     sections
 }
 
 /// Shifts a block of the body to its offset in the file.
-fn shift(block: &mut Block, start: usize) {
+fn shift_block(block: &mut Block, start: usize) {
     let moved = |span: Span| Span::new(span.start + start, span.end + start);
     block.span = moved(block.span);
     for image in &mut block.images {
@@ -80,7 +80,7 @@ struct BodySection<'b> {
     ended_by: Option<HeadingStyle>,
 }
 
-fn heading(block: &Block) -> Option<(u8, &str, HeadingStyle)> {
+fn block_heading(block: &Block) -> Option<(u8, &str, HeadingStyle)> {
     match &block.kind {
         BlockKind::Heading { level, text, style } => Some((*level, text, *style)),
         _ => None,
@@ -94,9 +94,9 @@ fn is_called(text: &str, name: &str) -> bool {
 impl<'b> Body<'b, '_, '_> {
     /// A12, A13, Y17, Y18: reads the first heading except the avatar's, and the first paragraph
     /// before the next one.
-    fn title(&mut self, sections: &mut Sections) {
+    fn parse_title(&mut self, sections: &mut Sections) {
         let title = self.blocks.iter().enumerate().find_map(|(index, block)| {
-            let (level, text, _) = heading(block)?;
+            let (level, text, _) = block_heading(block)?;
             let is_title = level == 1 && !text.is_empty() && !is_called(text, "avatar");
             is_title.then_some((index, block, text))
         });
@@ -104,7 +104,8 @@ impl<'b> Body<'b, '_, '_> {
         let raw = self.notes.source.slice(block.span);
         let raw = raw.trim().trim_matches(['#', '=']).trim().to_owned();
         sections.title = Some(SectionValue { text: text.to_owned(), raw, span: block.span });
-        let below = self.blocks[index + 1..].iter().take_while(|block| heading(block).is_none());
+        let below =
+            self.blocks[index + 1..].iter().take_while(|block| block_heading(block).is_none());
         sections.description = below.into_iter().find_map(|block| match &block.kind {
             BlockKind::Paragraph { text } if !text.is_empty() => {
                 let raw = self.notes.source.slice(block.span).trim().to_owned();
@@ -115,14 +116,14 @@ impl<'b> Body<'b, '_, '_> {
     }
 
     /// Finds the section under a heading. Y20: two of them are a contradiction.
-    fn section(&mut self, level: u8, name: &str) -> Option<BodySection<'b>> {
+    fn find_section(&mut self, level: u8, name: &str) -> Option<BodySection<'b>> {
         let is_here = |block: &Block| {
-            heading(block).is_some_and(|(own, text, _)| own == level && is_called(text, name))
+            block_heading(block).is_some_and(|(own, text, _)| own == level && is_called(text, name))
         };
         let mut places = (0..self.blocks.len()).filter(|&index| is_here(&self.blocks[index]));
         let index = places.next()?;
         let marks = "#".repeat(usize::from(level));
-        let shown = capitalized(name);
+        let shown = capitalize_word(name);
         for second in places {
             self.notes.report(
                 rules::agent_file::DUPLICATE_HEADING,
@@ -134,7 +135,7 @@ impl<'b> Body<'b, '_, '_> {
         let below = &self.blocks[index + 1..];
         let length = below
             .iter()
-            .position(|block| heading(block).is_some_and(|(level, _, _)| level <= 2))
+            .position(|block| block_heading(block).is_some_and(|(level, _, _)| level <= 2))
             .unwrap_or(below.len());
         let next = below.get(length);
         let start = self.blocks[index].span.end;
@@ -143,12 +144,12 @@ impl<'b> Body<'b, '_, '_> {
             heading: self.blocks[index].span,
             blocks: &below[..length],
             span: Span::new(start, end),
-            ended_by: next.and_then(heading).map(|(_, _, style)| style),
+            ended_by: next.and_then(block_heading).map(|(_, _, style)| style),
         })
     }
 
-    fn avatar(&mut self) -> Option<SectionValue> {
-        let section = self.section(1, "avatar")?;
+    fn parse_avatar(&mut self) -> Option<SectionValue> {
+        let section = self.find_section(1, "avatar")?;
         let Some(image) = section.blocks.iter().flat_map(|block| &block.images).next() else {
             self.notes.report(
                 rules::agent_file::AVATAR_WITHOUT_IMAGE,
@@ -164,15 +165,15 @@ impl<'b> Body<'b, '_, '_> {
 
     /// Y22: returns a section as written. An empty one counts as missing.
     fn text_of(&mut self, name: &str) -> Option<SectionValue> {
-        let section = self.section(2, name)?;
-        let span = trimmed(self.notes.source.text(), section.span);
+        let section = self.find_section(2, name)?;
+        let span = trim_blank_lines(self.notes.source.text(), section.span);
         let text = self.notes.source.slice(span).to_owned();
         (!text.is_empty()).then(|| SectionValue { raw: text.clone(), text, span })
     }
 
     /// Y25, Y26: reads one fence of JavaScript, or a section without fences.
-    fn tools(&mut self) -> Option<ToolCode> {
-        let section = self.section(2, "tools")?;
+    fn parse_tools(&mut self) -> Option<ToolCode> {
+        let section = self.find_section(2, "tools")?;
         let heading = section.heading;
         let fences: Vec<(&str, Span, Span)> = section
             .blocks
@@ -225,7 +226,7 @@ impl<'b> Body<'b, '_, '_> {
                     self.notes.report(rules::agent_file::TOOLS_CODE, place, message, help);
                     return None;
                 }
-                trimmed(self.notes.source.text(), section.span)
+                trim_blank_lines(self.notes.source.text(), section.span)
             }
         };
         let code = self.notes.source.slice(span).to_owned();
@@ -233,17 +234,17 @@ impl<'b> Body<'b, '_, '_> {
     }
 
     /// Warns of headings that nearly have a meaning.
-    fn hints(&mut self) {
+    fn report_near_headings(&mut self) {
         let mut seen: Vec<&str> = Vec::new();
         for block in self.blocks {
-            if let Some((2, text, _)) = heading(block) {
+            if let Some((2, text, _)) = block_heading(block) {
                 seen.extend(
                     ["system", "rules", "tools"].iter().filter(|name| is_called(text, name)),
                 );
             }
         }
         for block in self.blocks {
-            let Some((level, text, _)) = heading(block) else { continue };
+            let Some((level, text, _)) = block_heading(block) else { continue };
             if level == 2 && is_called(text, "commands") {
                 self.notes.report(
                     rules::agent_file::COMMANDS_SECTION_IGNORED,
@@ -265,7 +266,7 @@ impl<'b> Body<'b, '_, '_> {
                     rules::agent_file::HEADING_IGNORED,
                     block.span,
                     format!("`{marks} {text}` is documentation only"),
-                    format!("write `## {}`", capitalized(meant)),
+                    format!("write `## {}`", capitalize_word(meant)),
                 );
             }
         }
@@ -273,7 +274,7 @@ impl<'b> Body<'b, '_, '_> {
 }
 
 /// Trims blank lines at both ends. The first line keeps its indentation, which may make it code.
-fn trimmed(text: &str, span: Span) -> Span {
+fn trim_blank_lines(text: &str, span: Span) -> Span {
     let content = text.get(span.range()).unwrap_or_default();
     let end = span.start + content.trim_end().len();
     let mut start = span.start;
@@ -289,7 +290,7 @@ fn trimmed(text: &str, span: Span) -> Span {
     Span::new(start.min(end), end)
 }
 
-fn capitalized(name: &str) -> String {
+fn capitalize_word(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

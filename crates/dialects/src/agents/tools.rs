@@ -3,7 +3,7 @@
 //! This crate runs no JavaScript. The runtime passes in the returned fields and learns whether they
 //! satisfy the document.
 
-use brief_syntax::near_miss::suggestion;
+use brief_syntax::near_miss::suggest_nearest;
 use brief_syntax::{Diagnostic, Rule, Span, rules};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -70,12 +70,12 @@ impl ToolProblem {
 /// With an error among the problems, the agent must not run.
 pub fn check_tools(agent: &Agent, evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<Diagnostic>) {
     let mut notes = AgentNotes::new(&agent.source);
-    let span = agent.tools.as_ref().map_or(Span::at(0), |tools: &ToolCode| tools.heading);
+    let span = agent.tools.as_ref().map_or(Span::empty_at(0), |tools: &ToolCode| tools.heading);
     let (schemes, problems) = check_returned(evaluated);
     for ToolProblem { rule, message, help } in problems {
         notes.report(rule, span, message, help);
     }
-    startup(agent, evaluated, &schemes, &mut notes);
+    check_startup_tool(agent, evaluated, &schemes, &mut notes);
     (schemes, notes.list)
 }
 
@@ -84,7 +84,7 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
     let mut problems = Vec::new();
     let mut schemes: Vec<Scheme> = Vec::new();
     for tool in evaluated {
-        let scheme = shape(tool, &mut problems);
+        let scheme = check_tool_shape(tool, &mut problems);
         let twin = schemes.iter().find(|known| known.is_called(&tool.key));
         if let Some(twin) = twin {
             let message = format!("the tools `{}` and `{}` have one name", twin.name, tool.key);
@@ -101,7 +101,7 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
 }
 
 /// A53, A54, Y28 to Y31.
-fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
+fn check_tool_shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
     const RULE: Rule = rules::agent_file::TOOL_SHAPE;
     let key = &tool.key;
     let has = |name: &str| tool.fields.iter().any(|field| field == name);
@@ -207,12 +207,17 @@ fn schema_problem(schema: &Json) -> Option<&'static str> {
 }
 
 /// A40, Y33: checks that the startup tool exists and requires no arguments.
-fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &mut AgentNotes<'_>) {
+fn check_startup_tool(
+    agent: &Agent,
+    evaluated: &[Evaluated],
+    schemes: &[Scheme],
+    notes: &mut AgentNotes<'_>,
+) {
     let Some(startup) = &agent.required.startup else { return };
     let exists = |name: &str| name.trim().to_lowercase() == startup.tool.to_lowercase();
     if !evaluated.iter().any(|tool| exists(&tool.key)) {
         let names: Vec<&str> = evaluated.iter().map(|tool| tool.key.as_str()).collect();
-        let help = suggestion(&startup.tool, &names)
+        let help = suggest_nearest(&startup.tool, &names)
             .unwrap_or_else(|| "define it under `## Tools`".to_owned());
         let message = format!("there is no tool `{}`", startup.tool);
         return notes.report(rules::agent_file::STARTUP_MISSING, startup.span, message, help);

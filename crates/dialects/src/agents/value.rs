@@ -28,18 +28,18 @@ impl Default for AgentValue {
 
 impl AgentValue {
     /// Copies a YAML value, with aliases expanded. A broken reference is null.
-    pub fn of(node: Node<'_>) -> AgentValue {
+    pub fn from_yaml(node: Node<'_>) -> AgentValue {
         match node.value() {
             yaml::Value::Null | yaml::Value::Broken(_) => AgentValue::Null,
             yaml::Value::Scalar(text) if node.is_plain() => AgentValue::Plain(text.to_owned()),
             yaml::Value::Scalar(text) => AgentValue::Text(text.to_owned()),
             yaml::Value::Sequence(list) => {
-                AgentValue::List(list.iter().map(AgentValue::of).collect())
+                AgentValue::List(list.iter().map(AgentValue::from_yaml).collect())
             }
             yaml::Value::Mapping(mapping) => {
                 let fields = mapping.effective_fields().into_iter();
-                let named =
-                    fields.map(|field| (field.name().to_owned(), AgentValue::of(field.value)));
+                let named = fields
+                    .map(|field| (field.name().to_owned(), AgentValue::from_yaml(field.value)));
                 AgentValue::Fields(named.collect())
             }
         }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn value(text: &str) -> AgentValue {
-        Yaml::parse(text).root().map_or(AgentValue::Null, AgentValue::of)
+        Yaml::parse(text).root().map_or(AgentValue::Null, AgentValue::from_yaml)
     }
 
     #[test]

@@ -62,8 +62,10 @@ impl Serialize for Schemes<'_> {
 impl<'a> AgentView<'a> {
     /// Shows an agent as written, with the tools that its code returned.
     pub fn new(agent: &'a Agent, tools: &'a [Scheme]) -> AgentView<'a> {
-        let known = agent.commands.iter().map(|found| (found.span.start, command(found)));
-        let unknown = agent.unresolved.iter().map(|remote| (remote.span.start, unresolved(remote)));
+        let known =
+            agent.commands.iter().map(|found| (found.span.start, build_command_view(found)));
+        let unknown =
+            agent.unresolved.iter().map(|remote| (remote.span.start, build_remote_view(remote)));
         let mut commands: Vec<(usize, CommandView<'_>)> = known.chain(unknown).collect();
         // In the author's order; commands of one folder stay together.
         commands.sort_by_key(|(place, _)| *place);
@@ -91,7 +93,7 @@ impl<'a> AgentView<'a> {
 
     /// Shows the rendered texts instead of the written ones, and their input.
     #[must_use]
-    pub fn rendered(
+    pub fn with_rendered(
         mut self,
         rendered: &'a Rendered,
         input: Option<&'a AgentValue>,
@@ -102,7 +104,7 @@ impl<'a> AgentView<'a> {
     }
 }
 
-fn command(command: &Command) -> CommandView<'_> {
+fn build_command_view(command: &Command) -> CommandView<'_> {
     let (source, state) = match &command.origin {
         CommandOrigin::Inline => (None, None),
         CommandOrigin::File(path) => (Some(path.to_string_lossy()), None),
@@ -121,7 +123,7 @@ fn command(command: &Command) -> CommandView<'_> {
 }
 
 /// Shows a remote command, of which only the address is known.
-fn unresolved(remote: &Remote) -> CommandView<'_> {
+fn build_remote_view(remote: &Remote) -> CommandView<'_> {
     let (source, state) = (Some(Cow::Borrowed(&*remote.url)), Some(remote.state.as_str()));
     CommandView { name: None, description: None, hint: &Hint::None, body: None, source, state }
 }

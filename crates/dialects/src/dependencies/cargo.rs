@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use brief_system::home_directory;
 
-use super::manifests::{cleaned, entries, table, text_of, texts, toml};
+use super::manifests::{
+    clean_name, collect_strings, find_table, parse_toml, table_entries, text_of,
+};
 use super::model::{Ecosystem, Package, PackageId, is_plain};
 use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
@@ -25,43 +27,43 @@ pub(super) struct Crates<'g> {
 impl<'g> Crates<'g> {
     pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<Crates<'g>> {
         let lock = owner.read_text("Cargo.lock");
-        let vendored = vendored(base, owner);
+        let vendored = open_vendor_directories(base, owner);
         if lock.is_none() && vendored.is_empty() {
             return None;
         }
-        let locked = lock.map(|lock| locked(&lock)).unwrap_or_default();
-        let fetched = if vendored.is_empty() { registry(base) } else { None };
+        let locked = lock.map(|lock| parse_cargo_lock(&lock)).unwrap_or_default();
+        let fetched = if vendored.is_empty() { open_registry_cache(base) } else { None };
         Some(Crates { base, owner: owner.path.clone(), vendored, fetched, locked })
     }
 
-    fn package(
+    fn read_package(
         &self,
         base: &PackageBase<'_>,
         name: &str,
         version: &str,
         place: &PackageDir,
     ) -> Package {
-        let manifest = place.toml("Cargo.toml");
-        let package = manifest.as_ref().and_then(|manifest| table(manifest, &["package"]));
+        let manifest = place.read_toml("Cargo.toml");
+        let package = manifest.as_ref().and_then(|manifest| find_table(manifest, &["package"]));
         let text = |key| package.and_then(|package| text_of(package, key));
         let version = match version {
             "" => text("version").unwrap_or_default(),
             version => version.to_owned(),
         };
-        let (ecosystem, version) = (Ecosystem::Cargo, cleaned(&version));
-        let id = PackageId { ecosystem, name: cleaned(name), version };
+        let (ecosystem, version) = (Ecosystem::Cargo, clean_name(&version));
+        let id = PackageId { ecosystem, name: clean_name(name), version };
         let declared = text("name").filter(|declared| declared != name);
-        let declared = declared.as_deref().map(cleaned);
-        Package { declared, ..base.package(id, &self.owner, place) }
+        let declared = declared.as_deref().map(clean_name);
+        Package { declared, ..base.build_package(id, &self.owner, place) }
     }
 
     /// Reads a crate by the name of its vendored directory.
     fn vendored_package(&self, directory: &str, place: &PackageDir) -> Package {
-        let mut package = self.package(self.base, directory, "", place);
+        let mut package = self.read_package(self.base, directory, "", place);
         // `name-1.0.0` is the second version of `name`.
         let ending = format!("-{}", package.id.version);
         if let Some(name) = directory.strip_suffix(&ending) {
-            package.id.name = cleaned(name);
+            package.id.name = clean_name(name);
             package.declared = package.declared.filter(|declared| declared != name);
         }
         package
@@ -71,11 +73,11 @@ impl<'g> Crates<'g> {
         self.vendored.iter().find_map(|vendor| {
             // Of two versions, cargo gives one the plain name and the other one its version.
             let versioned = format!("{name}-{version}");
-            if let Some(place) = self.base.enter(vendor, &versioned) {
-                return Some(self.package(self.base, name, version, &place));
+            if let Some(place) = self.base.enter_directory(vendor, &versioned) {
+                return Some(self.read_package(self.base, name, version, &place));
             }
-            let place = self.base.enter(vendor, name)?;
-            let found = self.package(self.base, name, "", &place);
+            let place = self.base.enter_directory(vendor, name)?;
+            let found = self.read_package(self.base, name, "", &place);
             (version.is_empty() || found.id.version == version || found.id.version.is_empty())
                 .then_some(found)
         })
@@ -88,7 +90,7 @@ impl<'g> Crates<'g> {
         if !is_plain(&directory) || directory.contains('/') {
             return None;
         }
-        Some((base, sources.iter().find_map(|source| base.enter(source, &directory))?))
+        Some((base, sources.iter().find_map(|source| base.enter_directory(source, &directory))?))
     }
 }
 
@@ -97,13 +99,13 @@ impl Packages for Crates<'_> {
         self.base
     }
 
-    fn find(&self, name: &str) -> Vec<Package> {
+    fn find_installed(&self, name: &str) -> Vec<Package> {
         if name.contains('/') {
             return Vec::new();
         }
         let same = self.locked.iter().filter(|(known, _)| Ecosystem::Cargo.is_same(known, name));
         let found = same.filter_map(|(name, version)| match self.fetched_at(name, version) {
-            Some((base, place)) => Some(self.package(base, name, version, &place)),
+            Some((base, place)) => Some(self.read_package(base, name, version, &place)),
             None => self.in_vendored(name, version),
         });
         let mut found: Vec<Package> = found.collect();
@@ -113,21 +115,21 @@ impl Packages for Crates<'_> {
         found
     }
 
-    fn all(&self) -> Vec<Package> {
+    fn list_shipping_packages(&self) -> Vec<Package> {
         let mut found = Vec::new();
         for vendor in &self.vendored {
-            for directory in vendor.directories() {
-                let Some(place) = self.base.enter(vendor, &directory) else { continue };
-                self.base.count(1);
+            for directory in vendor.directory_names() {
+                let Some(place) = self.base.enter_directory(vendor, &directory) else { continue };
+                self.base.count_packages(1);
                 let package = || self.vendored_package(&directory, &place);
                 found.extend(self.base.shipping_package(&place, package));
             }
         }
         if self.fetched.is_some() {
-            self.base.count(self.locked.len());
+            self.base.count_packages(self.locked.len());
             found.extend(self.locked.iter().filter_map(|(name, version)| {
                 let (base, place) = self.fetched_at(name, version)?;
-                let package = || self.package(base, name, version, &place);
+                let package = || self.read_package(base, name, version, &place);
                 self.base.shipping_package(&place, package)
             }));
         }
@@ -136,15 +138,15 @@ impl Packages for Crates<'_> {
 }
 
 /// Returns the directories of vendored crates that the configuration names.
-fn vendored(base: &PackageBase<'_>, owner: &PackageDir) -> Vec<PackageDir> {
-    let Some(configuration) = base.enter(owner, ".cargo") else { return Vec::new() };
+fn open_vendor_directories(base: &PackageBase<'_>, owner: &PackageDir) -> Vec<PackageDir> {
+    let Some(configuration) = base.enter_directory(owner, ".cargo") else { return Vec::new() };
     let text = configuration.read_text("config.toml").or_else(|| configuration.read_text("config"));
-    let Some(document) = text.and_then(|text| toml(&text)) else { return Vec::new() };
-    let places = entries(&document, &["source"]).filter_map(|(_, source)| {
+    let Some(document) = text.and_then(|text| parse_toml(&text)) else { return Vec::new() };
+    let places = table_entries(&document, &["source"]).filter_map(|(_, source)| {
         let directory = text_of(source.as_table_like()?, "directory")?;
         let path = Path::new(&directory);
         if path.is_absolute() {
-            return base.open(path);
+            return base.open_directory(path);
         }
         is_plain(&directory).then(|| base.enter_below(owner, &directory)).flatten()
     });
@@ -152,18 +154,18 @@ fn vendored(base: &PackageBase<'_>, owner: &PackageDir) -> Vec<PackageDir> {
 }
 
 /// Returns where cargo keeps the sources of fetched crates.
-fn registry<'g>(base: &PackageBase<'g>) -> Option<(PackageBase<'g>, Vec<PackageDir>)> {
+fn open_registry_cache<'g>(base: &PackageBase<'g>) -> Option<(PackageBase<'g>, Vec<PackageDir>)> {
     let system = base.system;
     let home = system.env("CARGO_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = home.or_else(|| Some(home_directory(system)?.join(".cargo")))?;
-    let (base, top) = PackageBase::cache(system, &home.join("registry/src"))?;
-    let sources = top.directories();
-    let sources = sources.iter().filter_map(|name| base.enter(&top, name)).collect();
+    let (base, top) = PackageBase::open_cache(system, &home.join("registry/src"))?;
+    let sources = top.directory_names();
+    let sources = sources.iter().filter_map(|name| base.enter_directory(&top, name)).collect();
     Some((base, sources))
 }
 
 /// Returns the crates of registries in a `Cargo.lock`, line by line: the file has one form, and may be long.
-fn locked(lock: &str) -> Vec<(String, String)> {
+fn parse_cargo_lock(lock: &str) -> Vec<(String, String)> {
     let mut crates = Vec::new();
     let (mut name, mut version) = ("", "");
     for line in lock.lines() {
@@ -183,8 +185,8 @@ fn locked(lock: &str) -> Vec<(String, String)> {
 }
 
 /// Returns the names of the direct dependencies in a `Cargo.toml`.
-pub(super) fn direct(place: &PackageDir) -> Vec<String> {
-    let Some(document) = place.toml("Cargo.toml") else { return Vec::new() };
+pub(super) fn read_cargo_dependencies(place: &PackageDir) -> Vec<String> {
+    let Some(document) = place.read_toml("Cargo.toml") else { return Vec::new() };
     let mut names = Vec::new();
     let mut take = |section: &dyn toml_edit::TableLike| {
         for key in ["dependencies", "dev-dependencies", "build-dependencies"] {
@@ -197,17 +199,17 @@ pub(super) fn direct(place: &PackageDir) -> Vec<String> {
         }
     };
     take(document.as_table());
-    let targets = entries(&document, &["target"]);
+    let targets = table_entries(&document, &["target"]);
     let targets = targets.filter_map(|(_, target)| target.as_table_like());
-    table(&document, &["workspace"]).into_iter().chain(targets).for_each(take);
+    find_table(&document, &["workspace"]).into_iter().chain(targets).for_each(take);
     names
 }
 
 /// Returns the patterns that name the members of a workspace.
-pub(super) fn workspaces(place: &PackageDir) -> Vec<String> {
-    let Some(document) = place.toml("Cargo.toml") else { return Vec::new() };
-    let Some(workspace) = table(&document, &["workspace"]) else { return Vec::new() };
-    let list = |key| workspace.get(key).map(texts).unwrap_or_default();
+pub(super) fn cargo_workspace_patterns(place: &PackageDir) -> Vec<String> {
+    let Some(document) = place.read_toml("Cargo.toml") else { return Vec::new() };
+    let Some(workspace) = find_table(&document, &["workspace"]) else { return Vec::new() };
+    let list = |key| workspace.get(key).map(collect_strings).unwrap_or_default();
     let without = list("exclude").into_iter().map(|pattern| format!("!{pattern}"));
     list("members").into_iter().chain(without).collect()
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use brief_system::home_directory;
 
-use super::manifests::cleaned;
+use super::manifests::clean_name;
 use super::model::{Ecosystem, Package, PackageId, is_plain};
 use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
@@ -37,9 +37,9 @@ pub(super) struct GoModules<'g> {
 
 impl<'g> GoModules<'g> {
     pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<GoModules<'g>> {
-        let (mut modules, _) = required(&owner.read_text("go.mod")?);
+        let (mut modules, _) = parse_go_mod(&owner.read_text("go.mod")?);
         let owner_path = owner.path.clone();
-        let vendor = base.enter(owner, "vendor");
+        let vendor = base.enter_directory(owner, "vendor");
         let listed = vendor.as_ref().and_then(|vendor| vendor.read_text("modules.txt"));
         if let Some(text) = listed {
             let modules = vendored_modules(&text);
@@ -51,11 +51,17 @@ impl<'g> GoModules<'g> {
                 modules,
             });
         }
-        modules.extend(summed(&owner.read_text("go.sum").unwrap_or_default(), &modules));
-        Some(GoModules { base, owner: owner_path, vendored: None, fetched: cache(base), modules })
+        modules.extend(parse_go_sum(&owner.read_text("go.sum").unwrap_or_default(), &modules));
+        Some(GoModules {
+            base,
+            owner: owner_path,
+            vendored: None,
+            fetched: open_module_cache(base),
+            modules,
+        })
     }
 
-    fn at(&self, module: &Module) -> Option<(PackageDir, &PackageBase<'g>)> {
+    fn find_module_directory(&self, module: &Module) -> Option<(PackageDir, &PackageBase<'g>)> {
         if let Some(vendor) = &self.vendored {
             let place = is_plain(&module.path).then(|| self.base.enter_below(vendor, &module.path));
             return Some((place??, self.base));
@@ -65,21 +71,21 @@ impl<'g> GoModules<'g> {
             None => (&module.path, &module.version),
         };
         let (base, top) = self.fetched.as_ref()?;
-        let directory = format!("{}@{}", escaped(path), escaped(version));
+        let directory = format!("{}@{}", escape_module_path(path), escape_module_path(version));
         if !is_plain(&directory) || version.is_empty() {
             return None;
         }
         Some((base.enter_below(top, &directory)?, base))
     }
 
-    fn package(&self, module: &Module, place: &PackageDir, base: &PackageBase<'_>) -> Package {
-        let declared = place.read_text("go.mod").and_then(|text| required(&text).1);
+    fn read_package(&self, module: &Module, place: &PackageDir, base: &PackageBase<'_>) -> Package {
+        let declared = place.read_text("go.mod").and_then(|text| parse_go_mod(&text).1);
         let expected = module.replacement.as_ref().map_or(&module.path, |(path, _)| path);
         let is_other = |declared: &String| *declared != module.path && declared != expected;
-        let declared = declared.filter(is_other).as_deref().map(cleaned);
-        let (name, version) = (cleaned(&module.path), cleaned(&module.version));
+        let declared = declared.filter(is_other).as_deref().map(clean_name);
+        let (name, version) = (clean_name(&module.path), clean_name(&module.version));
         let id = PackageId { ecosystem: Ecosystem::Go, name, version };
-        Package { declared, ..base.package(id, &self.owner, place) }
+        Package { declared, ..base.build_package(id, &self.owner, place) }
     }
 }
 
@@ -88,20 +94,20 @@ impl Packages for GoModules<'_> {
         self.base
     }
 
-    fn find(&self, name: &str) -> Vec<Package> {
+    fn find_installed(&self, name: &str) -> Vec<Package> {
         let same = self.modules.iter().filter(|module| module.path == name);
         let found = same.filter_map(|module| {
-            let (place, base) = self.at(module)?;
-            Some(self.package(module, &place, base))
+            let (place, base) = self.find_module_directory(module)?;
+            Some(self.read_package(module, &place, base))
         });
         found.collect()
     }
 
-    fn all(&self) -> Vec<Package> {
-        self.base.count(self.modules.len());
+    fn list_shipping_packages(&self) -> Vec<Package> {
+        self.base.count_packages(self.modules.len());
         let found = self.modules.iter().filter_map(|module| {
-            let (place, base) = self.at(module)?;
-            self.base.shipping_package(&place, || self.package(module, &place, base))
+            let (place, base) = self.find_module_directory(module)?;
+            self.base.shipping_package(&place, || self.read_package(module, &place, base))
         });
         found.collect()
     }
@@ -109,7 +115,7 @@ impl Packages for GoModules<'_> {
 
 /// Returns a path or a version as the module cache writes it: `!` before what was a capital letter, because
 /// some systems take `A` and `a` for the same.
-fn escaped(text: &str) -> String {
+fn escape_module_path(text: &str) -> String {
     let escape = |character: char| {
         let mark = character.is_ascii_uppercase().then_some('!');
         mark.into_iter().chain([character.to_ascii_lowercase()])
@@ -118,7 +124,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Returns where go keeps fetched modules.
-fn cache<'g>(base: &PackageBase<'g>) -> Option<(PackageBase<'g>, PackageDir)> {
+fn open_module_cache<'g>(base: &PackageBase<'g>) -> Option<(PackageBase<'g>, PackageDir)> {
     let system = base.system;
     let absolute =
         |name: &str| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -128,11 +134,11 @@ fn cache<'g>(base: &PackageBase<'g>) -> Option<(PackageBase<'g>, PackageDir)> {
         Some(Path::new(first).join("pkg/mod")).filter(|path| path.is_absolute())
     });
     let path = path.or_else(|| Some(home_directory(system)?.join("go/pkg/mod")))?;
-    PackageBase::cache(system, &path)
+    PackageBase::open_cache(system, &path)
 }
 
 /// Returns the lines of a `go.mod`, each with the word that it belongs to.
-fn directives(text: &str) -> impl Iterator<Item = (&str, &str)> {
+fn parse_go_directives(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut block = None;
     text.lines().filter_map(move |line| {
         let line = line.trim();
@@ -156,7 +162,7 @@ fn directives(text: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Returns the required modules of a `go.mod`, and its own name.
-fn required(text: &str) -> (Vec<Module>, Option<String>) {
+fn parse_go_mod(text: &str) -> (Vec<Module>, Option<String>) {
     let unquoted = |text: &str| text.trim_matches(['"', '`']).to_owned();
     let words = |line: &str| -> Vec<String> {
         let line = line.split("//").next().unwrap_or(line);
@@ -164,14 +170,14 @@ fn required(text: &str) -> (Vec<Module>, Option<String>) {
     };
     let mut modules: Vec<Module> = Vec::new();
     let mut own = None;
-    for (word, line) in directives(text) {
+    for (word, line) in parse_go_directives(text) {
         match (word, words(line).as_slice()) {
             ("module", [path]) => own = Some(path.clone()),
             ("require", [path, version]) => modules.push(Module::new(path, version)),
             _ => {}
         }
     }
-    for (_, line) in directives(text).filter(|(word, _)| *word == "replace") {
+    for (_, line) in parse_go_directives(text).filter(|(word, _)| *word == "replace") {
         let words = words(line);
         let Some(arrow) = words.iter().position(|word| word == "=>") else { continue };
         let (old, new) = (&words[..arrow], &words[arrow + 1..]);
@@ -191,9 +197,9 @@ fn required(text: &str) -> (Vec<Module>, Option<String>) {
 }
 
 /// Returns the names of the direct dependencies in a `go.mod`.
-pub(super) fn direct(place: &PackageDir) -> Vec<String> {
+pub(super) fn read_go_dependencies(place: &PackageDir) -> Vec<String> {
     let text = place.read_text("go.mod").unwrap_or_default();
-    let required = directives(&text).filter(|(word, _)| *word == "require");
+    let required = parse_go_directives(&text).filter(|(word, _)| *word == "require");
     let direct = required.filter(|(_, line)| !line.contains("// indirect"));
     let names = direct.filter_map(|(_, line)| line.split_whitespace().next());
     names.map(|name| name.trim_matches('"').to_owned()).collect()
@@ -213,7 +219,7 @@ fn vendored_modules(text: &str) -> Vec<Module> {
 }
 
 /// Returns the modules of a `go.sum` whose code was fetched and that `go.mod` does not name.
-fn summed(text: &str, known: &[Module]) -> Vec<Module> {
+fn parse_go_sum(text: &str, known: &[Module]) -> Vec<Module> {
     let lines = text.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
         let (path, version) = (words.next()?, words.next()?);
@@ -233,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_go_mod_names_modules_and_what_stands_in_for_them() {
-        let (modules, own) = required(MOD);
+        let (modules, own) = parse_go_mod(MOD);
         assert_eq!(own.as_deref(), Some("example.com/shop"));
         let shown: Vec<_> = modules
             .iter()
@@ -255,15 +261,15 @@ mod tests {
     /// <https://go.dev/ref/mod#module-cache>: capital letters are written with an exclamation mark.
     #[test]
     fn capital_letters_are_escaped() {
-        assert_eq!(escaped("github.com/Acme/UI"), "github.com/!acme/!u!i");
+        assert_eq!(escape_module_path("github.com/Acme/UI"), "github.com/!acme/!u!i");
     }
 
     #[test]
     fn sums_name_fetched_modules_only() {
-        let (modules, _) = required(MOD);
+        let (modules, _) = parse_go_mod(MOD);
         let text = "example.com/a v0.1.0 h1:x=\nexample.com/c v1.0.0 h1:x=\nexample.com/d v1.0.0/go.mod h1:x=\n";
         let paths: Vec<String> =
-            summed(text, &modules).into_iter().map(|module| module.path).collect();
+            parse_go_sum(text, &modules).into_iter().map(|module| module.path).collect();
         assert_eq!(paths, ["example.com/c"]);
     }
 }

@@ -86,11 +86,17 @@ impl PackageGuidance {
         let named = match choice {
             DependencyChoice::Recorded => return is_asked.then_some(guidance),
             DependencyChoice::Direct => {
-                vec![(None, search::survey(system, root, directory, DependencyExtent::Direct))]
+                vec![(
+                    None,
+                    search::survey_dependencies(system, root, directory, DependencyExtent::Direct),
+                )]
             }
             DependencyChoice::Named(names) => {
                 let found = names.iter().map(|name| {
-                    (Some(name.to_string()), search::find(system, root, directory, name))
+                    (
+                        Some(name.to_string()),
+                        search::find_named_packages(system, root, directory, name),
+                    )
                 });
                 found.collect()
             }
@@ -98,13 +104,13 @@ impl PackageGuidance {
         for (name, found) in named {
             if let Some(name) = name.filter(|_| found.packages.is_empty()) {
                 let message = format!("no package `{name}` is installed");
-                guidance.report(rules::project::DEPENDENCY_MISSING, directory, message, "");
+                guidance.report_problem(rules::project::DEPENDENCY_MISSING, directory, message, "");
             }
             for package in found.packages {
                 guidance.add_chosen(system, root, &package);
             }
             for note in found.notes {
-                guidance.report(rules::project::DEPENDENCY_MISSING, directory, note, "");
+                guidance.report_problem(rules::project::DEPENDENCY_MISSING, directory, note, "");
             }
         }
         Some(guidance)
@@ -118,20 +124,26 @@ impl PackageGuidance {
         locked: &LockedDependency,
     ) {
         let lock = place.join("brief.lock");
-        match recorded::look(system, root, place, locked) {
+        match recorded::resolve_chosen_package(system, root, place, locked) {
             Ok(chosen) => {
                 if !chosen.is_offered {
                     let message = format!("{}; it is not listed", chosen.reason);
                     let help = "`brief sync` shows what it can do, and accepts it";
-                    self.report(rules::project::DEPENDENCY_CHANGED, &lock, message, help);
+                    self.report_problem(rules::project::DEPENDENCY_CHANGED, &lock, message, help);
                 }
-                self.add(place, chosen.package, chosen.texts, &chosen.reason, chosen.is_offered);
+                self.add_texts(
+                    place,
+                    chosen.package,
+                    chosen.texts,
+                    &chosen.reason,
+                    chosen.is_offered,
+                );
             }
             Err(notes) => {
                 let note = notes.first().map(|note| format!(": {note}")).unwrap_or_default();
                 let message = format!("the chosen package {} is not installed{note}", locked.id);
                 let help = "install it, or take it out of `[dependencies]` in brief.toml";
-                self.report(rules::project::DEPENDENCY_MISSING, &lock, message, help);
+                self.report_problem(rules::project::DEPENDENCY_MISSING, &lock, message, help);
             }
         }
     }
@@ -151,29 +163,29 @@ impl PackageGuidance {
                 super::ShippedKind::Skill => text.path.parent().unwrap_or(&text.path).to_owned(),
                 _ => text.path.clone(),
             };
-            let blocks = findings
-                .iter()
-                .find(|found| found.capability.blocks() && found.source.path().starts_with(&own));
+            let blocks = findings.iter().find(|found| {
+                found.capability.is_blocking() && found.source.path().starts_with(&own)
+            });
             match blocks {
                 Some(found) => blocked.push((text, found.evidence.clone())),
                 None => fine.push(text),
             }
         }
         let is_grave = |capability: Capability| {
-            capability.blocks()
+            capability.is_blocking()
                 || matches!(capability, Capability::Injection | Capability::ControlCharacters)
         };
         let grave = findings.iter().filter(|found| is_grave(found.capability));
-        self.diagnostics.extend(grave.map(CapabilityFinding::diagnostic));
+        self.diagnostics.extend(grave.map(CapabilityFinding::to_diagnostic));
         let reason = format!("`--dependencies` asks for {}", package.id);
-        self.add(root, package.clone(), fine, &reason, true);
+        self.add_texts(root, package.clone(), fine, &reason, true);
         for (text, evidence) in blocked {
             let reason = format!("no user has accepted what it hides: {evidence}");
-            self.add(root, package.clone(), vec![text], &reason, false);
+            self.add_texts(root, package.clone(), vec![text], &reason, false);
         }
     }
 
-    fn add(
+    fn add_texts(
         &mut self,
         place: &Path,
         package: Package,
@@ -194,8 +206,8 @@ impl PackageGuidance {
         }
     }
 
-    fn report(&mut self, rule: Rule, path: &Path, message: String, help: &str) {
-        let source = Arc::new(Source::unread(path));
+    fn report_problem(&mut self, rule: Rule, path: &Path, message: String, help: &str) {
+        let source = Arc::new(Source::without_text(path));
         let diagnostic = Diagnostic::new(rule, &source, Span::default(), message);
         self.diagnostics.push(match help {
             "" => diagnostic,
@@ -210,8 +222,9 @@ fn is_inside(target: Option<&PathBuf>, package: &Package) -> bool {
 }
 
 impl DialectGuidance for PackageGuidance {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
-        let target = moment.located().map(|target| moment.root.path().join(target.slashed()));
+    fn resolve_items<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
+        let target =
+            moment.located_target().map(|target| moment.root.path().join(target.slashed()));
         for offer in &self.offers {
             let PackageOffer { package, text, name, reason, is_offered, level } = offer;
             let id: &PackageId = &package.id;

@@ -12,7 +12,7 @@ const MEMBERS: usize = 2_000;
 
 /// Returns the directories below `owner` that patterns such as `packages/*` name and that hold `manifest`.
 /// A pattern with a `!` before it takes some away.
-pub(super) fn expand(
+pub(super) fn expand_workspace_patterns(
     base: &PackageBase<'_>,
     owner: &PackageDir,
     patterns: &[String],
@@ -27,9 +27,9 @@ pub(super) fn expand(
         if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) {
             continue;
         }
-        walk(base, owner, &segments, DEPTH, &mut |place| {
+        walk_pattern(base, owner, &segments, DEPTH, &mut |place| {
             let is_known = found.iter().any(|known| known.path == place.path);
-            if !is_known && found.len() < MEMBERS && place.read(manifest).is_some() {
+            if !is_known && found.len() < MEMBERS && place.read_file(manifest).is_some() {
                 found.push(place);
             }
         });
@@ -48,7 +48,7 @@ pub(super) fn expand(
     found
 }
 
-fn walk(
+fn walk_pattern(
     base: &PackageBase<'_>,
     above: &PackageDir,
     segments: &[&str],
@@ -57,25 +57,25 @@ fn walk(
 ) {
     let Some((first, rest)) = segments.split_first() else { return };
     if !first.contains(['*', '?', '[', '{']) {
-        if let Some(place) = base.enter(above, first) {
-            arrive(base, place, rest, depth, tell);
+        if let Some(place) = base.enter_directory(above, first) {
+            continue_walk(base, place, rest, depth, tell);
         }
         return;
     }
     let Ok(glob) = Glob::new(first) else { return };
-    for name in above.directories() {
+    for name in above.directory_names() {
         if name.starts_with('.') || name == "node_modules" || !glob.matches(&name) {
             continue;
         }
-        let Some(place) = base.enter(above, &name) else { continue };
+        let Some(place) = base.enter_directory(above, &name) else { continue };
         if *first == "**" && depth > 0 {
-            walk(base, &place, segments, depth - 1, tell);
+            walk_pattern(base, &place, segments, depth - 1, tell);
         }
-        arrive(base, place, rest, depth, tell);
+        continue_walk(base, place, rest, depth, tell);
     }
 }
 
-fn arrive(
+fn continue_walk(
     base: &PackageBase<'_>,
     place: PackageDir,
     rest: &[&str],
@@ -85,10 +85,10 @@ fn arrive(
     match rest {
         [] => tell(place),
         ["**"] => {
-            walk(base, &place, rest, depth, tell);
+            walk_pattern(base, &place, rest, depth, tell);
             tell(place);
         }
-        _ => walk(base, &place, rest, depth, tell),
+        _ => walk_pattern(base, &place, rest, depth, tell),
     }
 }
 
@@ -111,10 +111,10 @@ mod tests {
             .with_file("/other/package.json", "{}")
             .with_link("packages/out", "/other");
         let base = PackageBase::new(&system, Path::new("/p"));
-        let owner = base.open(Path::new("/p")).unwrap();
+        let owner = base.open_directory(Path::new("/p")).unwrap();
         let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-        let found = expand(&base, &owner, &patterns, "package.json");
-        found.iter().map(|place| base.shown(&place.path)).collect()
+        let found = expand_workspace_patterns(&base, &owner, &patterns, "package.json");
+        found.iter().map(|place| base.display_path(&place.path)).collect()
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! `node_modules`, Python environments, Rust crates and Go modules.
 //!
 //! A package is a stranger that could speak to every agent of every project that uses it. So nothing of
-//! it is active, and nothing is listed before the project names the package (ruling X34). [`survey`] lists
-//! the packages that ship guidance; [`find`] reads one package and no other. Both look for a few known names and
+//! it is active, and nothing is listed before the project names the package (ruling X34). [`survey_dependencies`] lists
+//! the packages that ship guidance; [`find_named_packages`] reads one package and no other. Both look for a few known names and
 //! never walk a package.
 
 mod cargo;
@@ -25,7 +25,7 @@ pub use model::{
     DependencyChoice, Ecosystem, LockedDependency, Package, PackageId, PackageName, ShippedFile,
     ShippedKind,
 };
-pub use search::{DependencyExtent, DependencySurvey, find, survey};
+pub use search::{DependencyExtent, DependencySurvey, find_named_packages, survey_dependencies};
 pub use text::{PackageContent, ShippedText};
 
 /// The name of the dialect.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use brief_syntax::near_miss::suggestion;
+use brief_syntax::near_miss::suggest_nearest;
 use serde::Serialize;
 
 use crate::is_shipped;
@@ -47,7 +47,7 @@ impl Ecosystem {
     pub(super) fn is_same(self, left: &str, right: &str) -> bool {
         match self {
             Ecosystem::Npm | Ecosystem::Go => left == right,
-            Ecosystem::Pypi => normalized(left) == normalized(right),
+            Ecosystem::Pypi => normalize_python_name(left) == normalize_python_name(right),
             Ecosystem::Cargo => {
                 let plain = |name: &str| name.replace('_', "-");
                 plain(left) == plain(right)
@@ -63,7 +63,7 @@ impl fmt::Display for Ecosystem {
 }
 
 /// Returns the name of a Python distribution in the spelling that all others are compared in.
-pub(super) fn normalized(name: &str) -> String {
+pub(super) fn normalize_python_name(name: &str) -> String {
     let mut plain = String::with_capacity(name.len());
     for character in name.chars() {
         let character = if matches!(character, '-' | '_' | '.') { '-' } else { character };
@@ -93,7 +93,7 @@ impl PackageName {
             Some((ecosystem, name)) => {
                 let known = Ecosystem::ALL.map(Ecosystem::as_str);
                 let found = Ecosystem::from_name(ecosystem).ok_or_else(|| {
-                    let help = suggestion(ecosystem, &known);
+                    let help = suggest_nearest(ecosystem, &known);
                     let help = help.unwrap_or_else(|| format!("kinds are {}", known.join(", ")));
                     format!("there is no kind of package `{ecosystem}`; {help}")
                 })?;
@@ -226,7 +226,7 @@ impl ShippedKind {
     }
 
     /// Returns the kind of a file by its path below the root of a package.
-    pub(super) fn of(below: &str) -> Option<ShippedKind> {
+    pub(super) fn from_path(below: &str) -> Option<ShippedKind> {
         let kind = match below {
             "AGENTS.md" => ShippedKind::AgentsMd,
             "AGENTS.yaml" | "AGENTS.yml" => ShippedKind::AgentsYaml,
@@ -326,7 +326,7 @@ mod tests {
             ("README.md", None),
             ("agents.md", None),
         ] {
-            assert_eq!(ShippedKind::of(path), kind, "{path}");
+            assert_eq!(ShippedKind::from_path(path), kind, "{path}");
         }
     }
 }

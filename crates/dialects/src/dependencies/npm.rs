@@ -10,7 +10,7 @@ use brief_syntax::yaml::{self, Node, Yaml};
 use brief_system::{DirEntry, FileKind};
 use serde_json::Value;
 
-use super::manifests::cleaned;
+use super::manifests::clean_name;
 use super::model::{Ecosystem, Package, PackageId};
 use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
@@ -30,10 +30,10 @@ pub(super) struct NodeModules<'g> {
 
 impl<'g> NodeModules<'g> {
     pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<NodeModules<'g>> {
-        let Some(modules) = base.enter(owner, MODULES) else {
-            if owner.read(".pnp.cjs").is_some() {
-                let place = base.shown(&owner.path.join(".pnp.cjs"));
-                base.note(format!(
+        let Some(modules) = base.enter_directory(owner, MODULES) else {
+            if owner.read_file(".pnp.cjs").is_some() {
+                let place = base.display_path(&owner.path.join(".pnp.cjs"));
+                base.add_note(format!(
                     "{place}: Plug'n'Play keeps packages in archives, which are not read; \
                      `nodeLinker: node-modules` lays them out"
                 ));
@@ -43,13 +43,13 @@ impl<'g> NodeModules<'g> {
         Some(NodeModules { base, owner: owner.path.clone(), modules })
     }
 
-    fn package(&self, name: &str, place: &PackageDir) -> Package {
-        let manifest = place.json("package.json");
+    fn read_package(&self, name: &str, place: &PackageDir) -> Package {
+        let manifest = place.read_json("package.json");
         let text = |key: &str| manifest.as_ref().and_then(|manifest| manifest.get(key)?.as_str());
-        let version = text("version").map(cleaned).unwrap_or_default();
+        let version = text("version").map(clean_name).unwrap_or_default();
         let id = PackageId { ecosystem: Ecosystem::Npm, name: name.to_owned(), version };
-        let declared = text("name").filter(|declared| *declared != name).map(cleaned);
-        Package { declared, ..self.base.package(id, &self.owner, place) }
+        let declared = text("name").filter(|declared| *declared != name).map(clean_name);
+        Package { declared, ..self.base.build_package(id, &self.owner, place) }
     }
 }
 
@@ -58,14 +58,14 @@ impl Packages for NodeModules<'_> {
         self.base
     }
 
-    fn find(&self, name: &str) -> Vec<Package> {
+    fn find_installed(&self, name: &str) -> Vec<Package> {
         let place = self.base.enter_below(&self.modules, name);
-        place.map(|place| self.package(name, &place)).into_iter().collect()
+        place.map(|place| self.read_package(name, &place)).into_iter().collect()
     }
 
-    fn all(&self) -> Vec<Package> {
+    fn list_shipping_packages(&self) -> Vec<Package> {
         let mut walk = ModulesWalk { modules: self, seen: HashSet::new(), found: Vec::new() };
-        walk.modules(&self.modules, DEPTH, LinkTreatment::Follow);
+        walk.walk_modules(&self.modules, DEPTH, LinkTreatment::Follow);
         walk.found
     }
 }
@@ -80,7 +80,7 @@ enum LinkTreatment {
 
 impl LinkTreatment {
     /// Returns the names in a directory that may be packages.
-    fn names(self, directory: &PackageDir) -> impl Iterator<Item = String> {
+    fn candidate_names(self, directory: &PackageDir) -> impl Iterator<Item = String> {
         let may_be = move |entry: &DirEntry| {
             entry.kind == FileKind::Directory
                 || entry.kind == FileKind::Link && self == LinkTreatment::Follow
@@ -98,67 +98,70 @@ struct ModulesWalk<'e, 'g> {
 }
 
 impl ModulesWalk<'_, '_> {
-    fn modules(&mut self, modules: &PackageDir, depth: usize, links: LinkTreatment) {
-        for name in links.names(modules) {
+    fn walk_modules(&mut self, modules: &PackageDir, depth: usize, links: LinkTreatment) {
+        for name in links.candidate_names(modules) {
             if name == ".pnpm" {
-                self.store(modules, depth);
+                self.walk_pnpm_store(modules, depth);
             } else if name.starts_with('@') {
-                let Some(scope) = self.modules.base.enter(modules, &name) else { continue };
-                for below in links.names(&scope) {
-                    self.package(&scope, &below, &format!("{name}/{below}"), depth);
+                let Some(scope) = self.modules.base.enter_directory(modules, &name) else {
+                    continue;
+                };
+                for below in links.candidate_names(&scope) {
+                    self.collect_package(&scope, &below, &format!("{name}/{below}"), depth);
                 }
             } else if !name.starts_with('.') {
-                self.package(modules, &name, &name, depth);
+                self.collect_package(modules, &name, &name, depth);
             }
         }
     }
 
-    fn store(&mut self, modules: &PackageDir, depth: usize) {
-        let Some(store) = self.modules.base.enter(modules, ".pnpm") else { return };
-        for name in store.directories() {
+    fn walk_pnpm_store(&mut self, modules: &PackageDir, depth: usize) {
+        let Some(store) = self.modules.base.enter_directory(modules, ".pnpm") else { return };
+        for name in store.directory_names() {
             let inside = self.modules.base.enter_below(&store, &format!("{name}/{MODULES}"));
             if let Some(inside) = inside {
-                self.modules(&inside, depth, LinkTreatment::Skip);
+                self.walk_modules(&inside, depth, LinkTreatment::Skip);
             }
         }
     }
 
-    fn package(&mut self, above: &PackageDir, entry: &str, name: &str, depth: usize) {
-        let Some(place) = self.modules.base.enter(above, entry) else { return };
+    fn collect_package(&mut self, above: &PackageDir, entry: &str, name: &str, depth: usize) {
+        let Some(place) = self.modules.base.enter_directory(above, entry) else { return };
         if !self.seen.insert(place.path.clone()) {
             return;
         }
-        self.modules.base.count(1);
-        let Shipping { files, has_modules, is_cut } = shipping::look(place.handle.as_ref());
+        self.modules.base.count_packages(1);
+        let Shipping { files, has_modules, is_cut } =
+            shipping::collect_shipped_files(place.handle.as_ref());
         if !files.is_empty() {
-            let package = Package { files, ..self.modules.package(name, &place) };
+            let package = Package { files, ..self.modules.read_package(name, &place) };
             self.modules.base.note_cut(&package, is_cut);
             self.found.push(package);
         }
         if has_modules
             && depth > 0
-            && let Some(inside) = self.modules.base.enter(&place, MODULES)
+            && let Some(inside) = self.modules.base.enter_directory(&place, MODULES)
         {
-            self.modules(&inside, depth - 1, LinkTreatment::Follow);
+            self.walk_modules(&inside, depth - 1, LinkTreatment::Follow);
         }
     }
 }
 
 /// Returns the names of the direct dependencies in a `package.json`.
-pub(super) fn direct(place: &PackageDir) -> Vec<String> {
-    let Some(manifest) = place.json("package.json") else { return Vec::new() };
+pub(super) fn read_npm_dependencies(place: &PackageDir) -> Vec<String> {
+    let Some(manifest) = place.read_json("package.json") else { return Vec::new() };
     let sections = ["dependencies", "devDependencies", "optionalDependencies"];
     let sections = sections.into_iter().filter_map(|section| manifest.get(section)?.as_object());
     sections.flat_map(|section| section.keys().cloned()).collect()
 }
 
 /// Returns the patterns that name the members of a workspace.
-pub(super) fn workspaces(place: &PackageDir) -> Vec<String> {
+pub(super) fn npm_workspace_patterns(place: &PackageDir) -> Vec<String> {
     let texts = |value: &Value| -> Vec<String> {
         let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
         list.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()
     };
-    let manifest = place.json("package.json");
+    let manifest = place.read_json("package.json");
     let listed = manifest.as_ref().and_then(|manifest| manifest.get("workspaces"));
     let mut patterns = match listed {
         Some(list @ Value::Array(_)) => texts(list),

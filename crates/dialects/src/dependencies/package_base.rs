@@ -44,18 +44,18 @@ impl<'g> PackageBase<'g> {
     }
 
     /// Opens the cache that a package manager shares between projects, if there is one.
-    pub(super) fn cache(
+    pub(super) fn open_cache(
         system: &'g dyn System,
         path: &Path,
     ) -> Option<(PackageBase<'g>, PackageDir)> {
         let path = system.resolve_dir(path).ok()?;
         let base = PackageBase::new(system, &path);
-        let top = base.open(&path)?;
+        let top = base.open_directory(&path)?;
         Some((base, top))
     }
 
     /// Returns a package in a directory of this base, before the search for its guidance.
-    pub(super) fn package(&self, id: PackageId, owner: &Path, place: &PackageDir) -> Package {
+    pub(super) fn build_package(&self, id: PackageId, owner: &Path, place: &PackageDir) -> Package {
         Package {
             id,
             declared: None,
@@ -69,7 +69,7 @@ impl<'g> PackageBase<'g> {
     }
 
     /// Records a remark for the user, once.
-    pub(super) fn note(&self, note: String) {
+    pub(super) fn add_note(&self, note: String) {
         let mut notes = self.notes.borrow_mut();
         if !notes.contains(&note) {
             notes.push(note);
@@ -80,7 +80,7 @@ impl<'g> PackageBase<'g> {
     pub(super) fn note_cut(&self, package: &Package, is_cut: bool) {
         if is_cut {
             let limit = limits::DEPENDENCY_FILES;
-            self.note(format!(
+            self.add_note(format!(
                 "{} ships more than {limit} files; the rest is left out",
                 package.id
             ));
@@ -88,7 +88,7 @@ impl<'g> PackageBase<'g> {
     }
 
     /// Counts packages that were looked at.
-    pub(super) fn count(&self, packages: usize) {
+    pub(super) fn count_packages(&self, packages: usize) {
         self.looked_at.set(self.looked_at.get() + packages);
     }
 
@@ -98,10 +98,10 @@ impl<'g> PackageBase<'g> {
     }
 
     /// Searches the directory of a package for guidance. It may lie on another base.
-    pub(super) fn search(&self, package: &mut Package) {
+    pub(super) fn search_guidance(&self, package: &mut Package) {
         let below = package.directory.strip_prefix(&package.base).unwrap_or(&package.directory);
         if let Ok(handle) = self.system.open_dir_below(&package.base, below) {
-            let shipping = shipping::look(handle.as_ref());
+            let shipping = shipping::collect_shipped_files(handle.as_ref());
             self.note_cut(package, shipping.is_cut);
             package.files = shipping.files;
         }
@@ -113,7 +113,7 @@ impl<'g> PackageBase<'g> {
         place: &PackageDir,
         package: impl FnOnce() -> Package,
     ) -> Option<Package> {
-        let shipping = shipping::look(place.handle.as_ref());
+        let shipping = shipping::collect_shipped_files(place.handle.as_ref());
         if shipping.files.is_empty() {
             return None;
         }
@@ -124,15 +124,15 @@ impl<'g> PackageBase<'g> {
     }
 
     /// Returns a path as people read it.
-    pub(super) fn shown(&self, path: &Path) -> String {
+    pub(super) fn display_path(&self, path: &Path) -> String {
         path.strip_prefix(&self.path).unwrap_or(path).display().to_string()
     }
 
     /// Opens a directory on this base, with the links in its path followed.
-    pub(super) fn open(&self, path: &Path) -> Option<PackageDir> {
+    pub(super) fn open_directory(&self, path: &Path) -> Option<PackageDir> {
         let path = self.system.resolve_dir(path).ok()?;
         let Ok(below) = path.strip_prefix(&self.path) else {
-            self.note(format!("{} lies outside the project and is not read", path.display()));
+            self.add_note(format!("{} lies outside the project and is not read", path.display()));
             return None;
         };
         let handle = if below.as_os_str().is_empty() {
@@ -144,30 +144,30 @@ impl<'g> PackageBase<'g> {
     }
 
     /// Opens a directory in another one. A link is followed where it stays on this base.
-    pub(super) fn enter(&self, above: &PackageDir, name: &str) -> Option<PackageDir> {
+    pub(super) fn enter_directory(&self, above: &PackageDir, name: &str) -> Option<PackageDir> {
         let path = above.path.join(name);
         match above.handle.open_dir(OsStr::new(name)) {
             Ok(handle) => Some(PackageDir { handle, path }),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(_) => self.follow(&path),
+            Err(_) => self.follow_link(&path),
         }
     }
 
     /// Opens a directory some levels below another one, as [`PackageBase::enter`] does.
     pub(super) fn enter_below(&self, above: &PackageDir, slashed: &str) -> Option<PackageDir> {
         let mut names = slashed.split('/');
-        let first = self.enter(above, names.next()?)?;
-        names.try_fold(first, |place, name| self.enter(&place, name))
+        let first = self.enter_directory(above, names.next()?)?;
+        names.try_fold(first, |place, name| self.enter_directory(&place, name))
     }
 
-    fn follow(&self, link: &Path) -> Option<PackageDir> {
+    fn follow_link(&self, link: &Path) -> Option<PackageDir> {
         let resolved = self.system.resolve(link).ok()?;
         if resolved.kind != FileKind::Directory || resolved.path == link {
             return None;
         }
         let Ok(below) = resolved.path.strip_prefix(&self.path) else {
-            let shown = self.shown(link);
-            self.note(format!("{shown} is a link that leaves the project and is not followed"));
+            let shown = self.display_path(link);
+            self.add_note(format!("{shown} is a link that leaves the project and is not followed"));
             return None;
         };
         let handle = self.system.open_dir_below(&self.path, below).ok()?;
@@ -177,24 +177,24 @@ impl<'g> PackageBase<'g> {
 
 impl PackageDir {
     /// Reads a file of a package manager in this directory; `None` if there is none that can be read.
-    pub(super) fn read(&self, name: &str) -> Option<Vec<u8>> {
+    pub(super) fn read_file(&self, name: &str) -> Option<Vec<u8>> {
         self.handle.read(OsStr::new(name), limits::DEPENDENCY_MANIFEST_BYTES).ok()
     }
 
     /// Reads a text as [`PackageDir::read`] does, without the mark of its encoding.
     pub(super) fn read_text(&self, name: &str) -> Option<String> {
-        let text = String::from_utf8(self.read(name)?).ok()?;
+        let text = String::from_utf8(self.read_file(name)?).ok()?;
         Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
     }
 
     /// Reads a manifest in TOML; `None` for anything else.
-    pub(super) fn toml(&self, name: &str) -> Option<Document<String>> {
-        manifests::toml(&self.read_text(name)?)
+    pub(super) fn read_toml(&self, name: &str) -> Option<Document<String>> {
+        manifests::parse_toml(&self.read_text(name)?)
     }
 
     /// Reads a manifest in JSON; `None` for anything else.
-    pub(super) fn json(&self, name: &str) -> Option<Value> {
-        manifests::json(&self.read(name)?)
+    pub(super) fn read_json(&self, name: &str) -> Option<Value> {
+        manifests::parse_json(&self.read_file(name)?)
     }
 
     /// Returns the entries, sorted by name.
@@ -206,7 +206,7 @@ impl PackageDir {
     }
 
     /// Returns the names of directories and links, sorted. Names that are not text are left out.
-    pub(super) fn directories(&self) -> Vec<String> {
+    pub(super) fn directory_names(&self) -> Vec<String> {
         let entries = self.entries().into_iter();
         let may_be = |entry: &DirEntry| matches!(entry.kind, FileKind::Directory | FileKind::Link);
         entries.filter(may_be).filter_map(|entry| entry.name.into_string().ok()).collect()

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use toml_edit::{Item, TableLike};
 
-use super::manifests::{cleaned, entries, table, texts};
-use super::model::{Ecosystem, Package, PackageId, ShippedKind, is_plain, normalized};
+use super::manifests::{clean_name, collect_strings, find_table, table_entries};
+use super::model::{Ecosystem, Package, PackageId, ShippedKind, is_plain, normalize_python_name};
 use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
 use super::shipping::Shipping;
@@ -40,46 +40,47 @@ pub(super) struct SitePackages<'g> {
 
 impl<'g> SitePackages<'g> {
     pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<SitePackages<'g>> {
-        let usual = ENVIRONMENTS.iter().filter_map(|name| base.enter(owner, name));
+        let usual = ENVIRONMENTS.iter().filter_map(|name| base.enter_directory(owner, name));
         let active = base.system.env("VIRTUAL_ENV").map(PathBuf::from);
         // One that lies elsewhere belongs to no project.
         let active = active.filter(|path| path.parent() == Some(owner.path.as_path()));
-        let mut environments = active.and_then(|path| base.open(&path)).into_iter().chain(usual);
+        let mut environments =
+            active.and_then(|path| base.open_directory(&path)).into_iter().chain(usual);
         let place = environments.find_map(|environment| site_packages(base, &environment))?;
-        let names = place.directories().into_iter();
+        let names = place.directory_names().into_iter();
         let distributions = names.filter_map(|directory| {
             let (name, _) = directory.strip_suffix(INFO)?.split_once('-')?;
-            Some((normalized(name), directory))
+            Some((normalize_python_name(name), directory))
         });
         let distributions = distributions.collect();
         Some(SitePackages { base, owner: owner.path.clone(), place, distributions })
     }
 
     /// Reads a distribution: its name and version, and what its list of files says.
-    fn package(&self, directory: &str, wants_files: bool) -> Option<Package> {
+    fn read_package(&self, directory: &str, wants_files: bool) -> Option<Package> {
         let stem = directory.strip_suffix(INFO)?;
         let (name, version) = stem.split_once('-')?;
-        let info = self.base.enter(&self.place, directory)?;
-        let record = info.read("RECORD").unwrap_or_default();
-        let (name, version) = (normalized(&cleaned(name)), cleaned(version));
+        let info = self.base.enter_directory(&self.place, directory)?;
+        let record = info.read_file("RECORD").unwrap_or_default();
+        let (name, version) = (normalize_python_name(&clean_name(name)), clean_name(version));
         let id = PackageId { ecosystem: Ecosystem::Pypi, name, version };
-        let mut package = self.base.package(id, &self.owner, &self.place);
+        let mut package = self.base.build_package(id, &self.owner, &self.place);
         let is_shipping = MARKS.iter().any(|mark| memchr::memmem::find(&record, mark).is_some());
         if wants_files && !is_shipping {
             return Some(package);
         }
-        let roots = roots(&record);
+        let roots = collect_code_roots(&record);
         package.code = roots.iter().map(|root| self.place.path.join(root)).collect();
-        package.declared = declared(&info, &package.id);
+        package.declared = find_declared_name(&info, &package.id);
         if wants_files {
             let mut shipping = Shipping::default();
-            for path in recorded(&record) {
+            for path in parse_record_paths(&record) {
                 // A file counts in its directory of the distribution only.
                 let kind = roots.iter().find_map(|root| {
-                    ShippedKind::of(path.strip_prefix(root.as_str())?.strip_prefix('/')?)
+                    ShippedKind::from_path(path.strip_prefix(root.as_str())?.strip_prefix('/')?)
                 });
                 if let Some(kind) = kind {
-                    shipping.add(kind, path);
+                    shipping.add_file(kind, path);
                 }
             }
             shipping.files.sort_unstable();
@@ -95,31 +96,31 @@ impl Packages for SitePackages<'_> {
         self.base
     }
 
-    fn find(&self, name: &str) -> Vec<Package> {
-        let directory = self.distributions.get(&normalized(name));
-        directory.and_then(|directory| self.package(directory, false)).into_iter().collect()
+    fn find_installed(&self, name: &str) -> Vec<Package> {
+        let directory = self.distributions.get(&normalize_python_name(name));
+        directory.and_then(|directory| self.read_package(directory, false)).into_iter().collect()
     }
 
-    fn search(&self, package: &mut Package) {
-        let directory = self.distributions.get(&normalized(&package.id.name));
-        if let Some(found) = directory.and_then(|directory| self.package(directory, true)) {
+    fn search_guidance(&self, package: &mut Package) {
+        let directory = self.distributions.get(&normalize_python_name(&package.id.name));
+        if let Some(found) = directory.and_then(|directory| self.read_package(directory, true)) {
             package.files = found.files;
         }
     }
 
-    fn all(&self) -> Vec<Package> {
+    fn list_shipping_packages(&self) -> Vec<Package> {
         let all = self.distributions.values().filter_map(|directory| {
-            self.base.count(1);
-            self.package(directory, true)
+            self.base.count_packages(1);
+            self.read_package(directory, true)
         });
         all.filter(|package| !package.files.is_empty()).collect()
     }
 
     /// Returns what a user asked pip for, where no manifest says it.
-    fn requested(&self) -> Vec<String> {
+    fn requested_names(&self) -> Vec<String> {
         let is_requested = |directory: &String| {
-            let info = self.base.enter(&self.place, directory);
-            info.is_some_and(|info| info.read("REQUESTED").is_some())
+            let info = self.base.enter_directory(&self.place, directory);
+            info.is_some_and(|info| info.read_file("REQUESTED").is_some())
         };
         let requested = self.distributions.iter().filter(|(_, directory)| is_requested(directory));
         requested.map(|(name, _)| name.clone()).collect()
@@ -131,15 +132,16 @@ fn site_packages(base: &PackageBase<'_>, environment: &PackageDir) -> Option<Pac
     if let Some(place) = base.enter_below(environment, "Lib/site-packages") {
         return Some(place);
     }
-    let libraries = base.enter(environment, "lib")?;
-    let versions = libraries.directories().into_iter().filter(|name| name.starts_with("python"));
+    let libraries = base.enter_directory(environment, "lib")?;
+    let versions =
+        libraries.directory_names().into_iter().filter(|name| name.starts_with("python"));
     versions
         .rev()
         .find_map(|version| base.enter_below(&libraries, &format!("{version}/site-packages")))
 }
 
 /// Returns the paths of a `RECORD` that lie in `site-packages`.
-fn recorded(record: &[u8]) -> impl Iterator<Item = &str> {
+fn parse_record_paths(record: &[u8]) -> impl Iterator<Item = &str> {
     let lines = record.split(|byte| *byte == b'\n');
     let paths = lines.filter_map(|line| {
         let line = std::str::from_utf8(line).ok()?;
@@ -154,9 +156,9 @@ fn recorded(record: &[u8]) -> impl Iterator<Item = &str> {
 
 /// Returns the directories that hold the code of a distribution: for each first name, the directory that all
 /// of its files share. Packages of one vendor share a first name, and keep apart below it.
-fn roots(record: &[u8]) -> Vec<String> {
+fn collect_code_roots(record: &[u8]) -> Vec<String> {
     let mut roots: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for path in recorded(record) {
+    for path in parse_record_paths(record) {
         let Some((directory, _)) = path.rsplit_once('/') else { continue };
         let names: Vec<&str> = directory.split('/').collect();
         let first = names[0];
@@ -180,28 +182,30 @@ fn roots(record: &[u8]) -> Vec<String> {
 }
 
 /// Returns the name in a distribution's metadata, if it is another one.
-fn declared(info: &PackageDir, id: &PackageId) -> Option<String> {
-    let metadata = info.read("METADATA")?;
+fn find_declared_name(info: &PackageDir, id: &PackageId) -> Option<String> {
+    let metadata = info.read_file("METADATA")?;
     let text = String::from_utf8_lossy(&metadata);
     let mut fields = text.lines().take_while(|line| !line.trim().is_empty());
     let name = fields.find_map(|line| line.strip_prefix("Name:"))?.trim();
-    (normalized(name) != id.name).then(|| cleaned(name))
+    (normalize_python_name(name) != id.name).then(|| clean_name(name))
 }
 
 /// Returns the names of the direct dependencies in `pyproject.toml` and files of requirements.
-pub(super) fn direct(place: &PackageDir) -> Vec<String> {
+pub(super) fn read_python_dependencies(place: &PackageDir) -> Vec<String> {
     let mut names = Vec::new();
-    if let Some(document) = place.toml("pyproject.toml") {
-        let list = |keys: &[&str], key| table(&document, keys).and_then(|table| table.get(key));
+    if let Some(document) = place.read_toml("pyproject.toml") {
+        let list =
+            |keys: &[&str], key| find_table(&document, keys).and_then(|table| table.get(key));
         let project = list(&["project"], "dependencies").into_iter();
-        let optional = entries(&document, &["project", "optional-dependencies"]);
-        let groups = entries(&document, &["dependency-groups"]);
+        let optional = table_entries(&document, &["project", "optional-dependencies"]);
+        let groups = table_entries(&document, &["dependency-groups"]);
         let lists = project.chain(optional.chain(groups).map(|(_, list)| list));
-        let lists = lists.chain(list(&["tool", "uv"], "dev-dependencies")).flat_map(texts);
-        names.extend(lists.filter_map(|text| requirement(&text)));
-        let groups = entries(&document, &["tool", "poetry", "group"]);
+        let lists =
+            lists.chain(list(&["tool", "uv"], "dev-dependencies")).flat_map(collect_strings);
+        names.extend(lists.filter_map(|text| parse_requirement_name(&text)));
+        let groups = table_entries(&document, &["tool", "poetry", "group"]);
         let groups = groups.filter_map(|(_, group)| group.as_table_like());
-        for section in table(&document, &["tool", "poetry"]).into_iter().chain(groups) {
+        for section in find_table(&document, &["tool", "poetry"]).into_iter().chain(groups) {
             for key in ["dependencies", "dev-dependencies"] {
                 let listed = section.get(key).and_then(Item::as_table_like);
                 let listed = listed.into_iter().flat_map(TableLike::iter).map(|(name, _)| name);
@@ -213,14 +217,14 @@ pub(super) fn direct(place: &PackageDir) -> Vec<String> {
         let Some(name) = entry.name.to_str() else { continue };
         if name.starts_with("requirements") && name.ends_with(REQUIREMENTS) {
             let text = place.read_text(name).unwrap_or_default();
-            names.extend(text.lines().filter_map(requirement));
+            names.extend(text.lines().filter_map(parse_requirement_name));
         }
     }
     names
 }
 
 /// Returns the name in a requirement, such as `acme-ui[forms]>=2; python_version > "3.9"`.
-fn requirement(text: &str) -> Option<String> {
+fn parse_requirement_name(text: &str) -> Option<String> {
     let text = text.trim();
     let is_named = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     let end = text.find(|character| !is_named(character)).unwrap_or(text.len());
@@ -247,7 +251,7 @@ mod tests {
             ("https://example.com/a.whl", None),
             ("", None),
         ] {
-            assert_eq!(requirement(text).as_deref(), name, "{text}");
+            assert_eq!(parse_requirement_name(text).as_deref(), name, "{text}");
         }
     }
 
@@ -256,8 +260,8 @@ mod tests {
         let record = b"acme/cloud/ui/__init__.py,sha256=x,1\nacme/cloud/ui/AGENTS.md,,\n\
             acme/cloud/ui/skills/a/SKILL.md,,\nacme_ui-1.0.dist-info/RECORD,,\n../../../bin/ui,,\n\
             \"other/a,b.py\",,\nother/__pycache__/x.pyc,,\nsingle.py,,\n";
-        assert_eq!(roots(record), ["acme/cloud/ui", "other"]);
+        assert_eq!(collect_code_roots(record), ["acme/cloud/ui", "other"]);
         let only_guidance = b"ui/skills/a/SKILL.md,,\nui/.context/x.md,,\n";
-        assert_eq!(roots(only_guidance), ["ui"]);
+        assert_eq!(collect_code_roots(only_guidance), ["ui"]);
     }
 }

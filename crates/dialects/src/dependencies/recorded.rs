@@ -10,7 +10,7 @@ use brief_system::System;
 
 use super::model::{LockedDependency, Package, ShippedFile, ShippedKind, is_plain};
 use super::package_base::PackageBase;
-use super::search::{Packages, locate};
+use super::search::{Packages, find_installed_package};
 use super::text::{PackageContent, ShippedText, read_texts};
 
 /// A chosen package, as it is installed now.
@@ -25,7 +25,7 @@ pub(super) struct ChosenPackage {
 
 /// Looks at one chosen package, and into no other. The error has the notes about a package that is not
 /// installed, or lies where it is not read.
-pub(super) fn look(
+pub(super) fn resolve_chosen_package(
     system: &dyn System,
     root: &Path,
     directory: &Path,
@@ -39,21 +39,23 @@ pub(super) fn look(
         from if is_plain(from) => directory.join(from),
         _ => return Err(Vec::new()),
     };
-    let found = locate(&base, &owner, (id.ecosystem, &id.name), |environment, found| {
-        let accepted = found.iter().position(|package| package.id.version == id.version);
-        let package = found.into_iter().nth(accepted.unwrap_or(0))?;
-        Some(compare(system, environment, package, locked))
-    });
+    let found =
+        find_installed_package(&base, &owner, (id.ecosystem, &id.name), |environment, found| {
+            let accepted = found.iter().position(|package| package.id.version == id.version);
+            let package = found.into_iter().nth(accepted.unwrap_or(0))?;
+            Some(compare_with_lock(system, environment, package, locked))
+        });
     found.ok_or_else(|| base.finish().0)
 }
 
-fn compare(
+fn compare_with_lock(
     system: &dyn System,
     environment: &dyn Packages,
     mut package: Package,
     locked: &LockedDependency,
 ) -> ChosenPackage {
-    package.files = locked.files.iter().filter_map(|(path, _)| shipped(&package, path)).collect();
+    package.files =
+        locked.files.iter().filter_map(|(path, _)| find_shipped_file(&package, path)).collect();
     let texts = read_texts(system, &package);
     let hashes = texts.iter().map(|text| (&text.file.slashed, &text.sha256));
     let is_same = hashes.eq(locked.files.iter().map(|(path, sha256)| (path, sha256)));
@@ -61,7 +63,7 @@ fn compare(
         let reason = format!("the project offers {}", package.id);
         return ChosenPackage { package, texts, is_offered: true, reason };
     }
-    environment.search(&mut package);
+    environment.search_guidance(&mut package);
     let content = PackageContent::read(system, &package);
     let capabilities = content.capabilities();
     let gained = capabilities.iter().find(|fact| !locked.capabilities.contains(fact));
@@ -77,7 +79,7 @@ fn compare(
 }
 
 /// Returns a recorded file, if it is one that a package can ship: a record may have been edited.
-fn shipped(package: &Package, path: &str) -> Option<ShippedFile> {
+fn find_shipped_file(package: &Package, path: &str) -> Option<ShippedFile> {
     if !is_plain(path) {
         return None;
     }
@@ -87,6 +89,6 @@ fn shipped(package: &Package, path: &str) -> Option<ShippedFile> {
         let below = Path::new(path).strip_prefix(code).ok()?;
         below.to_str()
     });
-    let kind = ShippedKind::of(below?)?;
+    let kind = ShippedKind::from_path(below?)?;
     Some(ShippedFile { kind, slashed: path.to_owned() })
 }

@@ -19,18 +19,18 @@ pub(super) trait Packages {
     fn base(&self) -> &PackageBase<'_>;
 
     /// Returns the packages that are installed under a name: none, or one for each version.
-    fn find(&self, name: &str) -> Vec<Package>;
+    fn find_installed(&self, name: &str) -> Vec<Package>;
 
     /// Looks for the guidance that a package ships.
-    fn search(&self, package: &mut Package) {
-        self.base().search(package);
+    fn search_guidance(&self, package: &mut Package) {
+        self.base().search_guidance(package);
     }
 
     /// Returns every package that ships guidance.
-    fn all(&self) -> Vec<Package>;
+    fn list_shipping_packages(&self) -> Vec<Package>;
 
     /// Returns the names that a user asked for, as far as the packages themselves tell.
-    fn requested(&self) -> Vec<String> {
+    fn requested_names(&self) -> Vec<String> {
         Vec::new()
     }
 }
@@ -57,21 +57,21 @@ pub struct DependencySurvey {
 
 /// Lists the packages that ship guidance, seen from a directory of the project: those of the directories
 /// above it, up to the root, and of the members of its workspace.
-pub fn survey(
+pub fn survey_dependencies(
     system: &dyn System,
     root: &Path,
     directory: &Path,
     extent: DependencyExtent,
 ) -> DependencySurvey {
     let base = PackageBase::new(system, root);
-    let packages = PackageSearch::new(&base, directory).survey(extent);
+    let packages = PackageSearch::new(&base, directory).survey_packages(extent);
     let (notes, looked_at) = base.finish();
     DependencySurvey { packages, looked_at, notes }
 }
 
 /// Finds the packages of a name, seen from a directory of the project, with the guidance that they ship.
 /// No other package is looked into.
-pub fn find(
+pub fn find_named_packages(
     system: &dyn System,
     root: &Path,
     directory: &Path,
@@ -88,10 +88,10 @@ pub fn find(
         for owner in search.owners.iter().chain(&search.members) {
             let environment = search.environments.get(&(ecosystem, owner.path.clone()));
             let Some(environment) = environment else { continue };
-            for mut package in environment.find(&name.name) {
-                base.count(1);
+            for mut package in environment.find_installed(&name.name) {
+                base.count_packages(1);
                 if seen.insert(place_of(&package)) {
-                    environment.search(&mut package);
+                    environment.search_guidance(&mut package);
                     package.is_direct = search.is_direct(&package);
                     packages.push(package);
                 }
@@ -104,23 +104,23 @@ pub fn find(
 }
 
 /// Finds one installed package, from a directory upwards, without a look for its guidance.
-pub(super) fn locate<T>(
+pub(super) fn find_installed_package<T>(
     base: &PackageBase<'_>,
     directory: &Path,
     (ecosystem, name): (Ecosystem, &str),
     mut wanted: impl FnMut(&dyn Packages, Vec<Package>) -> Option<T>,
 ) -> Option<T> {
-    chain(base, directory).iter().find_map(|owner| {
-        let environment = open(ecosystem, base, owner)?;
-        let found = environment.find(name);
+    open_ancestors(base, directory).iter().find_map(|owner| {
+        let environment = open_environment(ecosystem, base, owner)?;
+        let found = environment.find_installed(name);
         if found.is_empty() { None } else { wanted(environment.as_ref(), found) }
     })
 }
 
 /// Opens a directory and those above it, up to the root.
-fn chain(base: &PackageBase<'_>, directory: &Path) -> Vec<PackageDir> {
+fn open_ancestors(base: &PackageBase<'_>, directory: &Path) -> Vec<PackageDir> {
     let inside = directory.ancestors().take_while(|path| path.starts_with(&base.path));
-    inside.filter_map(|path| base.open(path)).collect()
+    inside.filter_map(|path| base.open_directory(path)).collect()
 }
 
 /// Returns what tells an installed package from all others.
@@ -128,7 +128,7 @@ fn place_of(package: &Package) -> (PathBuf, String) {
     (package.directory.clone(), package.id.name.clone())
 }
 
-fn open<'g>(
+fn open_environment<'g>(
     ecosystem: Ecosystem,
     base: &'g PackageBase<'g>,
     owner: &PackageDir,
@@ -141,12 +141,12 @@ fn open<'g>(
     })
 }
 
-fn direct(ecosystem: Ecosystem, owner: &PackageDir) -> Vec<String> {
+fn read_direct_dependencies(ecosystem: Ecosystem, owner: &PackageDir) -> Vec<String> {
     match ecosystem {
-        Ecosystem::Npm => npm::direct(owner),
-        Ecosystem::Pypi => python::direct(owner),
-        Ecosystem::Cargo => cargo::direct(owner),
-        Ecosystem::Go => go::direct(owner),
+        Ecosystem::Npm => npm::read_npm_dependencies(owner),
+        Ecosystem::Pypi => python::read_python_dependencies(owner),
+        Ecosystem::Cargo => cargo::read_cargo_dependencies(owner),
+        Ecosystem::Go => go::read_go_dependencies(owner),
     }
 }
 
@@ -165,13 +165,14 @@ struct PackageSearch<'g> {
 
 impl<'g> PackageSearch<'g> {
     fn new(base: &'g PackageBase<'g>, directory: &Path) -> PackageSearch<'g> {
-        let owners = chain(base, directory);
+        let owners = open_ancestors(base, directory);
         let mut members: Vec<PackageDir> = Vec::new();
         if let Some(owner) = owners.first() {
-            for (patterns, manifest) in
-                [(npm::workspaces(owner), "package.json"), (cargo::workspaces(owner), "Cargo.toml")]
-            {
-                for member in members::expand(base, owner, &patterns, manifest) {
+            for (patterns, manifest) in [
+                (npm::npm_workspace_patterns(owner), "package.json"),
+                (cargo::cargo_workspace_patterns(owner), "Cargo.toml"),
+            ] {
+                for member in members::expand_workspace_patterns(base, owner, &patterns, manifest) {
                     if members.iter().all(|known| known.path != member.path) {
                         members.push(member);
                     }
@@ -182,17 +183,17 @@ impl<'g> PackageSearch<'g> {
         let mut direct_names = Vec::new();
         for owner in owners.iter().chain(&members) {
             for ecosystem in Ecosystem::ALL {
-                if let Some(environment) = open(ecosystem, base, owner) {
+                if let Some(environment) = open_environment(ecosystem, base, owner) {
                     environments.insert((ecosystem, owner.path.clone()), environment);
                 }
-                let names = direct(ecosystem, owner).into_iter();
+                let names = read_direct_dependencies(ecosystem, owner).into_iter();
                 direct_names.extend(names.map(|name| (ecosystem, owner.path.clone(), name)));
             }
         }
         // Without a manifest, Python's packages know what a user asked for.
         if direct_names.iter().all(|(ecosystem, ..)| *ecosystem != Ecosystem::Pypi) {
             for ((ecosystem, owner), environment) in &environments {
-                let names = environment.requested().into_iter();
+                let names = environment.requested_names().into_iter();
                 direct_names.extend(names.map(|name| (*ecosystem, owner.clone(), name)));
             }
         }
@@ -206,7 +207,7 @@ impl<'g> PackageSearch<'g> {
         })
     }
 
-    fn survey(&self, extent: DependencyExtent) -> Vec<Package> {
+    fn survey_packages(&self, extent: DependencyExtent) -> Vec<Package> {
         let mut packages: Vec<Package> = Vec::new();
         let mut seen: HashSet<(PathBuf, String)> = HashSet::new();
         let mut asked: HashSet<(Ecosystem, &Path, &str)> = HashSet::new();
@@ -217,13 +218,13 @@ impl<'g> PackageSearch<'g> {
             // A package of a member may lie with the workspace.
             let nearest = owner.ancestors().find_map(|place| {
                 let environment = self.environments.get(&(*ecosystem, place.to_owned()))?;
-                let found = environment.find(name);
+                let found = environment.find_installed(name);
                 (!found.is_empty()).then_some((environment, found))
             });
             let Some((environment, found)) = nearest else { continue };
             for mut package in found {
                 if seen.insert(place_of(&package)) {
-                    environment.search(&mut package);
+                    environment.search_guidance(&mut package);
                     (package.is_direct, package.owner) = (true, owner.clone());
                     packages.push(package);
                 }
@@ -233,11 +234,11 @@ impl<'g> PackageSearch<'g> {
         packages.retain(|package| !package.files.is_empty());
         if extent == DependencyExtent::All {
             for environment in self.environments.values() {
-                let others = environment.all().into_iter();
+                let others = environment.list_shipping_packages().into_iter();
                 packages.extend(others.filter(|package| seen.insert(place_of(package))));
             }
         } else {
-            self.base.count(looked_at);
+            self.base.count_packages(looked_at);
         }
         packages.sort_by_cached_key(|package| {
             (!package.is_direct, package.id.clone(), package.directory.clone())

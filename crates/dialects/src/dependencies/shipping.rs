@@ -25,7 +25,7 @@ pub(super) struct Shipping {
 const LISTED: usize = 10_000;
 
 /// Looks into the directory of a package.
-pub(super) fn look(package: &dyn Dir) -> Shipping {
+pub(super) fn collect_shipped_files(package: &dyn Dir) -> Shipping {
     let mut shipping = Shipping::default();
     for DirEntry { name, kind } in package.first_entries(LISTED).unwrap_or_default() {
         match (name.to_str(), kind) {
@@ -46,7 +46,7 @@ pub(super) fn look(package: &dyn Dir) -> Shipping {
 }
 
 impl Shipping {
-    pub(super) fn add(&mut self, kind: ShippedKind, slashed: &str) {
+    pub(super) fn add_file(&mut self, kind: ShippedKind, slashed: &str) {
         if self.files.len() < limits::DEPENDENCY_FILES {
             self.files.push(ShippedFile { kind, slashed: slashed.to_owned() });
         } else {
@@ -56,14 +56,14 @@ impl Shipping {
 
     /// Adds a file by its path below the package, if that is one of guidance.
     fn add_path(&mut self, slashed: &str) {
-        if let Some(kind) = ShippedKind::of(slashed) {
-            self.add(kind, slashed);
+        if let Some(kind) = ShippedKind::from_path(slashed) {
+            self.add_file(kind, slashed);
         }
     }
 
     fn add_skills(&mut self, package: &dyn Dir, above: &str) {
         let Ok(skills) = package.open_dir_below(Path::new(above)) else { return };
-        for name in sorted(skills.as_ref(), FileKind::Directory) {
+        for name in sorted_names(skills.as_ref(), FileKind::Directory) {
             let entry = skills.open_dir(OsStr::new(&name));
             let entry = entry.and_then(|skill| skill.status(OsStr::new("SKILL.md")));
             if entry.is_ok_and(|entry| entry.kind == FileKind::File) {
@@ -75,13 +75,13 @@ impl Shipping {
     /// Adds the files of a directory of context, `slashed` below the package.
     fn add_context(&mut self, parent: &dyn Dir, name: &str, slashed: &str, depth: usize) {
         let Ok(context) = parent.open_dir(OsStr::new(name)) else { return };
-        for name in sorted(context.as_ref(), FileKind::File) {
+        for name in sorted_names(context.as_ref(), FileKind::File) {
             self.add_path(&format!("{slashed}/{name}"));
         }
         if depth >= limits::HOSTED_DEPTH {
             return;
         }
-        for name in sorted(context.as_ref(), FileKind::Directory) {
+        for name in sorted_names(context.as_ref(), FileKind::Directory) {
             let is_secret = sensitive::find_below(slashed, &name, Leaf::Directory).is_some();
             if !self.is_cut && !is_secret && !name.starts_with('.') {
                 self.add_context(context.as_ref(), &name, &format!("{slashed}/{name}"), depth + 1);
@@ -91,7 +91,7 @@ impl Shipping {
 }
 
 /// Returns the names of one kind in a directory, sorted.
-fn sorted(directory: &dyn Dir, kind: FileKind) -> Vec<String> {
+fn sorted_names(directory: &dyn Dir, kind: FileKind) -> Vec<String> {
     let entries = directory.first_entries(LISTED).unwrap_or_default().into_iter();
     let names = entries.filter(|entry| entry.kind == kind);
     let mut names: Vec<String> = names.filter_map(|entry| entry.name.into_string().ok()).collect();

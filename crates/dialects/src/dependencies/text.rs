@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::text::fold;
+use brief_syntax::text::fold_line;
 use brief_syntax::yaml::Value;
 use brief_syntax::{Source, limits};
 use brief_system::hash::{Hasher, sha256};
 use brief_system::{Dir, FileKind, Permission, ReadError, System};
 
 use super::model::{Package, ShippedFile, ShippedKind};
-use crate::{TextDescription, describe};
+use crate::{TextDescription, describe_file};
 use brief_safety::capability::{CapabilityFinding, Inventory};
 use brief_safety::sensitive::Leaf;
 use brief_safety::{capability, sensitive};
@@ -73,18 +73,18 @@ impl PackageContent {
         };
         for text in &content.texts {
             let slashed = &text.file.slashed;
-            let mut inventory = Inventory::of(text.file.kind.item_kind());
+            let mut inventory = Inventory::new(text.file.kind.item_kind());
             match &text.problem {
-                Some(problem) => inventory.unread(slashed, &text.path, problem),
+                Some(problem) => inventory.add_unreadable(slashed, &text.path, problem),
                 None => {
                     let bytes = text.source.bytes_from_line(0).to_vec();
-                    inventory.read(slashed, &text.path, bytes, Permission::Data);
+                    inventory.scan_file(slashed, &text.path, bytes, Permission::Data);
                 }
             }
             piece(slashed, &text.sha256);
             if text.file.kind == ShippedKind::Skill
                 && let Some((directory, _)) = slashed.rsplit_once('/')
-                && let Some(handle) = open(system, package, directory)
+                && let Some(handle) = open_package_directory(system, package, directory)
             {
                 let mut files = SkillFiles {
                     inventory: &mut inventory,
@@ -92,7 +92,7 @@ impl PackageContent {
                     top: package.directory.clone(),
                     left: limits::SKILL_FILES,
                 };
-                files.read(handle.as_ref(), directory, true, SKILL_DEPTH);
+                files.read_directory(handle.as_ref(), directory, true, SKILL_DEPTH);
             }
             content.findings.extend(inventory.finish());
         }
@@ -103,12 +103,16 @@ impl PackageContent {
 
     /// Returns the capabilities as `brief.lock` records them.
     pub fn capabilities(&self) -> Vec<String> {
-        capability::facts(&self.findings)
+        capability::render_facts(&self.findings)
     }
 }
 
 /// Opens a directory of a package, which is never left.
-fn open(system: &dyn System, package: &Package, slashed: &str) -> Option<Box<dyn Dir>> {
+fn open_package_directory(
+    system: &dyn System,
+    package: &Package,
+    slashed: &str,
+) -> Option<Box<dyn Dir>> {
     let path = package.directory.join(slashed);
     let below = path.strip_prefix(&package.base).ok()?;
     system.open_dir_below(&package.base, below).ok()
@@ -116,7 +120,7 @@ fn open(system: &dyn System, package: &Package, slashed: &str) -> Option<Box<dyn
 
 /// Reads the texts of a package, in the order of its files.
 pub(super) fn read_texts(system: &dyn System, package: &Package) -> Vec<ShippedText> {
-    let Some(handle) = open(system, package, "") else { return Vec::new() };
+    let Some(handle) = open_package_directory(system, package, "") else { return Vec::new() };
     let texts = package.files.iter().filter_map(|file| read_text(handle.as_ref(), package, file));
     texts.collect()
 }
@@ -133,19 +137,19 @@ pub(super) fn read_text(
         match handle.read_below(Path::new(&file.slashed), limits::FILE_BYTES) {
             Ok(bytes) => (sha256(&bytes), Source::from_bytes(&path, bytes), None),
             Err(ReadError::Missing) => return None,
-            Err(error) => (sha256(b""), Source::unread(&path), Some(error.to_string())),
+            Err(error) => (sha256(b""), Source::without_text(&path), Some(error.to_string())),
         };
     let (file, source) = (file.clone(), Arc::new(source));
     let (body_start, description) = (0, String::new());
     let text = ShippedText { file, path, source, body_start, name, description, sha256, problem };
-    if text.problem.is_some() { Some(text) } else { described(text) }
+    if text.problem.is_some() { Some(text) } else { describe_text(text) }
 }
 
 /// Finds the name and the description of a text.
-fn described(mut text: ShippedText) -> Option<ShippedText> {
+fn describe_text(mut text: ShippedText) -> Option<ShippedText> {
     match text.file.kind {
         ShippedKind::Skill => {
-            let front = FrontMatter::read(&text.source);
+            let front = FrontMatter::from_source(&text.source);
             text.body_start = front.body_start;
             let said = |field: &str| match front.get(field)?.value() {
                 Value::Scalar(said) => Some(said.trim().to_owned()).filter(|said| !said.is_empty()),
@@ -156,7 +160,7 @@ fn described(mut text: ShippedText) -> Option<ShippedText> {
             text.description = said("description").unwrap_or_default();
         }
         ShippedKind::Context | ShippedKind::AgentsYaml => {
-            let described = describe(&text.file.slashed, &text.source).unwrap_or_default();
+            let described = describe_file(&text.file.slashed, &text.source).unwrap_or_default();
             let TextDescription { is_disabled, body_start, description } = described;
             if is_disabled {
                 return None;
@@ -167,14 +171,14 @@ fn described(mut text: ShippedText) -> Option<ShippedText> {
             }
         }
         ShippedKind::AgentsMd | ShippedKind::LlmsTxt => {
-            text.body_start = FrontMatter::read(&text.source).body_start;
+            text.body_start = FrontMatter::from_source(&text.source).body_start;
         }
     }
     if text.description.trim().is_empty() {
         text.description = first_words(text.file.kind, text.body());
     }
-    text.name = fold(&text.name, DESCRIPTION);
-    text.description = fold(&text.description, DESCRIPTION);
+    text.name = fold_line(&text.name, DESCRIPTION);
+    text.description = fold_line(&text.description, DESCRIPTION);
     Some(text)
 }
 
@@ -205,7 +209,7 @@ struct SkillFiles<'b> {
 }
 
 impl SkillFiles<'_> {
-    fn read(&mut self, directory: &dyn Dir, slashed: &str, is_top: bool, depth: usize) {
+    fn read_directory(&mut self, directory: &dyn Dir, slashed: &str, is_top: bool, depth: usize) {
         let mut entries = directory.first_entries(limits::SKILL_FILES).unwrap_or_default();
         entries.sort_unstable();
         for entry in entries {
@@ -217,37 +221,37 @@ impl SkillFiles<'_> {
             match entry.kind {
                 FileKind::Directory if depth > 0 => {
                     if let Ok(child) = directory.open_dir(&entry.name) {
-                        self.read(child.as_ref(), &below, false, depth - 1);
+                        self.read_directory(child.as_ref(), &below, false, depth - 1);
                     }
                 }
                 FileKind::File if self.left > 0 => {
                     self.left -= 1;
-                    self.one(directory, &entry.name, &below);
+                    self.read_file(directory, &entry.name, &below);
                 }
                 FileKind::File | FileKind::Directory => {
-                    self.unread(&below, "is beyond the limit for one skill");
+                    self.add_unread(&below, "is beyond the limit for one skill");
                 }
-                FileKind::Link | FileKind::Other => self.unread(&below, entry.kind.noun()),
+                FileKind::Link | FileKind::Other => self.add_unread(&below, entry.kind.noun()),
             }
         }
     }
 
-    fn one(&mut self, directory: &dyn Dir, name: &OsStr, below: &str) {
+    fn read_file(&mut self, directory: &dyn Dir, name: &OsStr, below: &str) {
         if sensitive::find_below("", below, Leaf::File).is_some() {
-            return self.unread(below, "has the name of a secret, so it is not read");
+            return self.add_unread(below, "has the name of a secret, so it is not read");
         }
         match directory.read_file(name, limits::SUPPORT_FILE_BYTES) {
             Ok(content) => {
                 (self.piece)(below, &sha256(&content.bytes));
                 let path = self.top.join(below);
-                self.inventory.read(below, &path, content.bytes, content.permission);
+                self.inventory.scan_file(below, &path, content.bytes, content.permission);
             }
-            Err(error) => self.unread(below, &error.to_string()),
+            Err(error) => self.add_unread(below, &error.to_string()),
         }
     }
 
-    fn unread(&mut self, below: &str, why: &str) {
+    fn add_unread(&mut self, below: &str, why: &str) {
         (self.piece)(below, why);
-        self.inventory.unread(below, &self.top.join(below), why);
+        self.inventory.add_unreadable(below, &self.top.join(below), why);
     }
 }

@@ -15,14 +15,14 @@ pub(super) fn hidden_characters<'p>(
     places: impl Iterator<Item = &'p HostedContext>,
 ) -> impl Iterator<Item = Diagnostic> {
     let sources: BTreeMap<&Path, &Arc<Source>> =
-        places.flat_map(sources).map(|source| (source.path(), source)).collect();
-    sources
-        .into_values()
-        .filter_map(|source| hidden::check(rules::context_dir::HIDDEN_CHARACTER, source))
+        places.flat_map(directory_sources).map(|source| (source.path(), source)).collect();
+    sources.into_values().filter_map(|source| {
+        hidden::check_hidden_text(rules::context_dir::HIDDEN_CHARACTER, source)
+    })
 }
 
 /// Returns the files of a directory, and its configuration if it has one.
-fn sources(place: &HostedContext) -> impl Iterator<Item = &Arc<Source>> {
+fn directory_sources(place: &HostedContext) -> impl Iterator<Item = &Arc<Source>> {
     let is_own =
         |item: &&HostedItem| matches!(item.scope, HostedScope::Working | HostedScope::Include);
     let items = place.items.iter().filter(is_own).map(|item| &item.file.source);

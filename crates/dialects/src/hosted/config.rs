@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::limits;
-use brief_syntax::near_miss::suggestion;
+use brief_syntax::near_miss::suggest_nearest;
 use brief_syntax::source::Encoding;
 use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
@@ -40,7 +40,7 @@ pub struct ConfigFile {
 }
 
 /// Reads a configuration file. No error in it is fatal.
-pub fn parse(source: &Arc<Source>) -> (ConfigFile, Vec<Diagnostic>) {
+pub fn parse_hosted_config(source: &Arc<Source>) -> (ConfigFile, Vec<Diagnostic>) {
     let file = ConfigFile {
         source: Arc::clone(source),
         include_files: Vec::new(),
@@ -54,7 +54,7 @@ pub fn parse(source: &Arc<Source>) -> (ConfigFile, Vec<Diagnostic>) {
     let mut reader =
         ConfigReader { file, report: ConfigReport { source, shift: bom, diagnostics: Vec::new() } };
     if !text.trim().is_empty() {
-        reader.read(text);
+        reader.parse_config(text);
     }
     (reader.file, reader.report.diagnostics)
 }
@@ -67,7 +67,7 @@ pub(super) struct ConfigReport<'r> {
 }
 
 impl ConfigReport<'_> {
-    pub(super) fn span(&self, range: Range) -> Span {
+    pub(super) fn to_span(&self, range: Range) -> Span {
         Span::new(self.shift + range.start, self.shift + range.end)
     }
 
@@ -78,12 +78,17 @@ impl ConfigReport<'_> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        let span = self.span(range);
+        let span = self.to_span(range);
         let diagnostic = Diagnostic::new(rule, self.source, span, message);
         self.diagnostics.push(diagnostic.with_help(help));
     }
 
-    pub(super) fn invalid(&mut self, range: Range, message: impl Into<String>, help: &str) {
+    pub(super) fn report_invalid_field(
+        &mut self,
+        range: Range,
+        message: impl Into<String>,
+        help: &str,
+    ) {
         self.warn(rules::context_dir::CONFIG_INVALID_FIELD, range, message, help);
     }
 
@@ -95,7 +100,7 @@ impl ConfigReport<'_> {
     ) {
         let name = property.name.as_str();
         let help = help
-            .or_else(|| suggestion(name, known))
+            .or_else(|| suggest_nearest(name, known))
             .unwrap_or_else(|| format!("known keys are `{}`", known.join("`, `")));
         let range = property.name.range();
         let message = format!("unknown key `{name}` is ignored");
@@ -103,7 +108,7 @@ impl ConfigReport<'_> {
     }
 
     /// Reports duplicate keys of an object.
-    pub(super) fn duplicates(&mut self, object: &Object<'_>) {
+    pub(super) fn report_duplicate_keys(&mut self, object: &Object<'_>) {
         let mut names: Vec<(&str, Range)> = Vec::with_capacity(object.properties.len());
         names.extend(object.properties.iter().map(|p| (p.name.as_str(), p.name.range())));
         names.sort_by_key(|&(name, range)| (name, range.start));
@@ -112,14 +117,14 @@ impl ConfigReport<'_> {
                 && first == name
             {
                 let message = format!("`{name}` stands here twice");
-                self.invalid(*range, message, "keep one of them");
+                self.report_invalid_field(*range, message, "keep one of them");
             }
         }
     }
 }
 
 /// Returns the noun for a JSON value in a message.
-pub(super) fn noun(value: &Value<'_>) -> &'static str {
+pub(super) fn json_value_noun(value: &Value<'_>) -> &'static str {
     match value {
         Value::StringLit(_) => "text",
         Value::NumberLit(_) => "a number",
@@ -149,7 +154,7 @@ fn full_name(short: &str) -> Option<&'static str> {
 }
 
 impl ConfigReader<'_> {
-    fn read(&mut self, text: &str) {
+    fn parse_config(&mut self, text: &str) {
         if let Encoding::Invalid { offset } = self.report.source.encoding() {
             let range = Range::from_byte_index(offset.saturating_sub(self.report.shift));
             let message = "the configuration is not UTF-8, so it is ignored";
@@ -159,8 +164,13 @@ impl ConfigReader<'_> {
         match parse_to_ast(text, &CollectOptions::default(), &json_options(false, false)) {
             Ok(ParseResult { value: Some(Value::Object(top)), .. }) => self.read_top(&top),
             Ok(ParseResult { value: Some(other), .. }) => {
-                let message = format!("the configuration is {}, not an object", noun(&other));
-                self.report.invalid(other.range(), message, "write `{}` with the keys in it");
+                let message =
+                    format!("the configuration is {}, not an object", json_value_noun(&other));
+                self.report.report_invalid_field(
+                    other.range(),
+                    message,
+                    "write `{}` with the keys in it",
+                );
             }
             Ok(_) => {}
             Err(error) => {
@@ -178,19 +188,21 @@ impl ConfigReader<'_> {
     }
 
     fn read_top(&mut self, top: &Object<'_>) {
-        self.report.duplicates(top);
+        self.report.report_duplicate_keys(top);
         for property in &top.properties {
             match property.name.as_str() {
                 "clientContext" => match &property.value {
                     Value::Object(object) => self.read_client_context(object),
-                    other => self.wrong(other, "clientContext", "an object"),
+                    other => self.report_wrong_type(other, "clientContext", "an object"),
                 },
                 "mcpServers" => match &property.value {
                     Value::Object(object) => {
-                        self.report.duplicates(object);
+                        self.report.report_duplicate_keys(object);
                         object.properties.iter().for_each(|server| self.read_server(server));
                     }
-                    other => self.wrong(other, "mcpServers", "an object of servers by name"),
+                    other => {
+                        self.report_wrong_type(other, "mcpServers", "an object of servers by name");
+                    }
                 },
                 "$schema" => {}
                 name => {
@@ -203,24 +215,24 @@ impl ConfigReader<'_> {
     }
 
     fn read_client_context(&mut self, object: &Object<'_>) {
-        self.report.duplicates(object);
+        self.report.report_duplicate_keys(object);
         for property in &object.properties {
             match property.name.as_str() {
                 "includeFiles" => {
-                    let patterns = self.patterns(property, None);
+                    let patterns = self.parse_patterns(property, None);
                     self.file.include_files.extend(patterns);
                 }
                 "excludeFiles" => {
                     let alone = property.value.as_string_lit().map(|text| text.value.to_string());
-                    let patterns = self.patterns(property, alone);
+                    let patterns = self.parse_patterns(property, alone);
                     self.file.exclude_files.extend(patterns);
                 }
                 "ignoreGlobalContext" => {
-                    let flag = self.flag(property);
+                    let flag = self.parse_flag(property);
                     self.file.ignore_global_context = flag.or(self.file.ignore_global_context);
                 }
                 "ignoreAncestorContext" => {
-                    let flag = self.flag(property);
+                    let flag = self.parse_flag(property);
                     self.file.ignore_ancestor_context = flag.or(self.file.ignore_ancestor_context);
                 }
                 name => {
@@ -231,23 +243,24 @@ impl ConfigReader<'_> {
         }
     }
 
-    fn wrong(&mut self, value: &Value<'_>, name: &str, expected: &str) {
-        let message = format!("`{name}` is {}, not {expected}, and is ignored", noun(value));
-        self.report.invalid(value.range(), message, &format!("write {expected}"));
+    fn report_wrong_type(&mut self, value: &Value<'_>, name: &str, expected: &str) {
+        let message =
+            format!("`{name}` is {}, not {expected}, and is ignored", json_value_noun(value));
+        self.report.report_invalid_field(value.range(), message, &format!("write {expected}"));
     }
 
-    fn flag(&mut self, property: &ObjectProp<'_>) -> Option<(bool, Span)> {
+    fn parse_flag(&mut self, property: &ObjectProp<'_>) -> Option<(bool, Span)> {
         match &property.value {
-            Value::BooleanLit(flag) => Some((flag.value, self.report.span(flag.range))),
+            Value::BooleanLit(flag) => Some((flag.value, self.report.to_span(flag.range))),
             other => {
-                self.wrong(other, property.name.as_str(), "`true` or `false`");
+                self.report_wrong_type(other, property.name.as_str(), "`true` or `false`");
                 None
             }
         }
     }
 
     /// Reads a list of patterns; `alone` is the meaning of a single string.
-    fn patterns(
+    fn parse_patterns(
         &mut self,
         property: &ObjectProp<'_>,
         alone: Option<String>,
@@ -257,11 +270,11 @@ impl ConfigReader<'_> {
             (Value::Array(list), _) => self.pattern_list(name, list),
             (other, Some(pattern)) => {
                 let message = format!("`{name}` is text, not a list; it is taken for one pattern");
-                self.report.invalid(other.range(), message, "write a list: `[\"…\"]`");
-                vec![(pattern, self.report.span(other.range()))]
+                self.report.report_invalid_field(other.range(), message, "write a list: `[\"…\"]`");
+                vec![(pattern, self.report.to_span(other.range()))]
             }
             (other, None) => {
-                self.wrong(other, name, "a list of patterns");
+                self.report_wrong_type(other, name, "a list of patterns");
                 Vec::new()
             }
         }
@@ -286,16 +299,18 @@ impl ConfigReader<'_> {
             }
             match element {
                 Value::StringLit(text) if !text.value.trim().is_empty() => {
-                    patterns.push((text.value.to_string(), self.report.span(text.range)));
+                    patterns.push((text.value.to_string(), self.report.to_span(text.range)));
                 }
                 Value::StringLit(text) => {
                     let message = format!("an empty pattern in `{name}` is ignored");
-                    self.report.invalid(text.range, message, "remove it");
+                    self.report.report_invalid_field(text.range, message, "remove it");
                 }
                 other => {
-                    let message =
-                        format!("a pattern in `{name}` is {}, and is ignored", noun(other));
-                    self.report.invalid(other.range(), message, "a pattern is text");
+                    let message = format!(
+                        "a pattern in `{name}` is {}, and is ignored",
+                        json_value_noun(other)
+                    );
+                    self.report.report_invalid_field(other.range(), message, "a pattern is text");
                 }
             }
         }
@@ -303,8 +318,8 @@ impl ConfigReader<'_> {
     }
 
     fn read_server(&mut self, property: &ObjectProp<'_>) {
-        if let Some(entry) = mcp::read(property, &mut self.report) {
-            let span = self.report.span(property.range);
+        if let Some(entry) = mcp::parse_mcp_entry(property, &mut self.report) {
+            let span = self.report.to_span(property.range);
             self.file.servers.push((property.name.as_str().to_owned(), entry, span));
         }
     }
@@ -336,7 +351,7 @@ pub struct MergedConfig {
 }
 
 /// Merges layers over the defaults; later layers win.
-pub fn merge(layers: &[Layer]) -> MergedConfig {
+pub fn merge_layers(layers: &[Layer]) -> MergedConfig {
     let mut merged = MergedConfig::default();
     let [mut included, mut excluded] = ["*", CONFIG_NAME].map(|known| BTreeMap::from([(known, 0)]));
     for layer in layers {
@@ -347,8 +362,18 @@ pub fn merge(layers: &[Layer]) -> MergedConfig {
             scope: *scope,
             owner: Arc::clone(owner),
         };
-        append(&mut merged.config.include_files, &mut included, &file.include_files, origin);
-        append(&mut merged.config.exclude_files, &mut excluded, &file.exclude_files, origin);
+        append_patterns(
+            &mut merged.config.include_files,
+            &mut included,
+            &file.include_files,
+            origin,
+        );
+        append_patterns(
+            &mut merged.config.exclude_files,
+            &mut excluded,
+            &file.exclude_files,
+            origin,
+        );
         if let Some((value, span)) = file.ignore_global_context {
             merged.config.ignore_global_context = Flag { value, origin: Some(origin(span)) };
         }
@@ -356,7 +381,7 @@ pub fn merge(layers: &[Layer]) -> MergedConfig {
             merged.config.ignore_ancestor_context = Flag { value, origin: Some(origin(span)) };
         }
         for (name, entry, span) in &file.servers {
-            mcp::merge(&mut merged, name, entry, origin(*span));
+            mcp::merge_server(&mut merged, name, entry, origin(*span));
         }
     }
     merged
@@ -364,7 +389,7 @@ pub fn merge(layers: &[Layer]) -> MergedConfig {
 
 /// Appends patterns, each once. The origin of a repetition is kept: an exclusion, and an inclusion
 /// that is relative to its configuration, concerns other files at each place.
-fn append<'l>(
+fn append_patterns<'l>(
     list: &mut Vec<ConfigPattern>,
     known: &mut BTreeMap<&'l str, usize>,
     patterns: &'l [(String, Span)],

@@ -10,7 +10,7 @@ use brief_system::{Dir, DirEntry, FileKind, ReadError, System};
 
 use super::config::{self, ConfigFile};
 use super::model::{CONFIG_NAME, HostedScope};
-use super::place::{about, unreadable};
+use super::place::{path_diagnostic, unreadable_diagnostic};
 use super::resolve::Judge;
 use brief_safety::sensitive::{self, Leaf};
 
@@ -55,22 +55,22 @@ impl ContextDir {
         let listed = opened.and_then(|handle| Ok((handle.first_entries(LISTED)?, handle)));
         match listed {
             Ok((mut entries, handle)) => {
-                sort(&mut entries);
+                sort_entries(&mut entries);
                 Some(ContextDir { scope, owner, path, handle, entries })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
-                diagnostics.extend(explain(system, base, below, &error));
+                diagnostics.extend(find_path_obstacle(system, base, below, &error));
                 None
             }
         }
     }
 
     /// Reads the configuration, if there is one.
-    pub(super) fn config(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<ConfigFile> {
+    pub(super) fn read_config(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<ConfigFile> {
         let path = self.path.join(CONFIG_NAME);
         let bytes = match self.entries.iter().find(|entry| entry.name == CONFIG_NAME) {
-            Some(entry) => read(self.handle.as_ref(), entry),
+            Some(entry) => read_dir_entry(self.handle.as_ref(), entry),
             // A truncated listing may lack it, and its exclusions must hold.
             None if self.entries.len() >= LISTED => {
                 match self.handle.read(OsStr::new(CONFIG_NAME), limits::FILE_BYTES) {
@@ -83,12 +83,12 @@ impl ContextDir {
         match bytes {
             Ok(bytes) => {
                 let source = Arc::new(Source::from_bytes(path, bytes));
-                let (file, problems) = config::parse(&source);
+                let (file, problems) = config::parse_hosted_config(&source);
                 diagnostics.extend(problems);
                 Some(file)
             }
             Err(error) => {
-                diagnostics.push(unread(&path, &error));
+                diagnostics.push(read_error_diagnostic(&path, &error));
                 None
             }
         }
@@ -96,15 +96,15 @@ impl ContextDir {
 
     /// Visits everything inside, by path. `roots` are the other context directories, which are not
     /// entered.
-    pub(super) fn walk(&self, roots: &[PathBuf], judge: &mut Judge<'_>) {
+    pub(super) fn walk_entries(&self, roots: &[PathBuf], judge: &mut Judge<'_>) {
         let above = self.path.to_string_lossy().into_owned();
         let mut walk =
             ContextWalk { context: self, roots, judge, above, seen: 0, reported_depth: false };
-        walk.level(self.handle.as_ref(), &self.entries, &self.path, "", 0);
+        walk.walk_level(self.handle.as_ref(), &self.entries, &self.path, "", 0);
     }
 }
 
-pub(super) fn read(handle: &dyn Dir, entry: &DirEntry) -> Result<Vec<u8>, ReadError> {
+pub(super) fn read_dir_entry(handle: &dyn Dir, entry: &DirEntry) -> Result<Vec<u8>, ReadError> {
     match entry.kind {
         FileKind::File => handle.read_listed(&entry.name, limits::FILE_BYTES),
         _ => handle.read(&entry.name, limits::FILE_BYTES),
@@ -112,7 +112,7 @@ pub(super) fn read(handle: &dyn Dir, entry: &DirEntry) -> Result<Vec<u8>, ReadEr
 }
 
 /// Sorts entries so that the walk follows the byte order of whole paths: `a.md` before `a/b.md`.
-pub(super) fn sort(entries: &mut [DirEntry]) {
+pub(super) fn sort_entries(entries: &mut [DirEntry]) {
     let key = |entry: &DirEntry| {
         let mut name = entry.name.as_encoded_bytes().to_vec();
         if entry.kind == FileKind::Directory {
@@ -124,21 +124,21 @@ pub(super) fn sort(entries: &mut [DirEntry]) {
 }
 
 /// Reports that a file could not be read.
-pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
+pub(super) fn read_error_diagnostic(path: &Path, error: &ReadError) -> Diagnostic {
     match error {
-        ReadError::NotAFile(FileKind::Link) => linked(path),
-        ReadError::TooLarge { limit } => about(
+        ReadError::NotAFile(FileKind::Link) => link_diagnostic(path),
+        ReadError::TooLarge { limit } => path_diagnostic(
             path,
             rules::context_dir::LIMIT_FILE_SIZE,
             format!("the file is larger than {limit} bytes and is not read"),
         ),
-        error => unreadable(path, error),
+        error => unreadable_diagnostic(path, error),
     }
 }
 
 /// Reports that a link is not followed.
-pub(super) fn linked(path: &Path) -> Diagnostic {
-    about(
+pub(super) fn link_diagnostic(path: &Path) -> Diagnostic {
+    path_diagnostic(
         path,
         rules::context_dir::SYMLINK_SKIPPED,
         "this is a symbolic link, which is not followed",
@@ -147,7 +147,7 @@ pub(super) fn linked(path: &Path) -> Diagnostic {
 }
 
 /// Reports the first obstacle on the path to a context directory.
-fn explain(
+fn find_path_obstacle(
     system: &dyn System,
     base: &Path,
     below: &Path,
@@ -159,7 +159,7 @@ fn explain(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         // A working directory that does not exist yet may have a file in its place.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => return None,
-        Err(_) => return Some(unreadable(&path, error)),
+        Err(_) => return Some(unreadable_diagnostic(&path, error)),
     };
     for name in below {
         path.push(name);
@@ -168,23 +168,25 @@ fn explain(
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             Err(error) => {
                 return Some(match handle.read(name, 0) {
-                    Err(ReadError::NotAFile(FileKind::Link)) => linked(&path),
-                    Err(ReadError::NotAFile(FileKind::Directory)) => unreadable(&path, &error),
+                    Err(ReadError::NotAFile(FileKind::Link)) => link_diagnostic(&path),
+                    Err(ReadError::NotAFile(FileKind::Directory)) => {
+                        unreadable_diagnostic(&path, &error)
+                    }
                     Err(ReadError::NotAFile(kind)) => {
                         let message = format!("this is {}, not a directory", kind.noun());
-                        about(&path, rules::context_dir::UNREADABLE, message)
+                        path_diagnostic(&path, rules::context_dir::UNREADABLE, message)
                     }
-                    Ok(_) | Err(ReadError::TooLarge { .. }) => about(
+                    Ok(_) | Err(ReadError::TooLarge { .. }) => path_diagnostic(
                         &path,
                         rules::context_dir::UNREADABLE,
                         "this is a file, not a directory",
                     ),
-                    Err(_) => unreadable(&path, &error),
+                    Err(_) => unreadable_diagnostic(&path, &error),
                 });
             }
         }
     }
-    Some(unreadable(&path, error))
+    Some(unreadable_diagnostic(&path, error))
 }
 
 struct ContextWalk<'w, 'j> {
@@ -200,7 +202,7 @@ struct ContextWalk<'w, 'j> {
 }
 
 impl<'j> ContextWalk<'_, 'j> {
-    fn level(
+    fn walk_level(
         &mut self,
         handle: &dyn Dir,
         entries: &[DirEntry],
@@ -217,7 +219,7 @@ impl<'j> ContextWalk<'_, 'j> {
                 let limit = limits::HOSTED_ENTRIES;
                 let message = format!("more than {limit} names; from here on they are left out");
                 self.judge.is_full = true;
-                self.judge.diagnostics.push(about(
+                self.judge.diagnostics.push(path_diagnostic(
                     path,
                     rules::context_dir::LIMIT_ENTRIES,
                     message,
@@ -229,32 +231,46 @@ impl<'j> ContextWalk<'_, 'j> {
                 if inside.is_empty() { name.into_owned() } else { format!("{inside}/{name}") };
             let path = path.join(&entry.name);
             if entry.kind == FileKind::Directory {
-                self.enter(handle, &entry.name, &path, &inside, depth + 1);
+                self.enter_directory(handle, &entry.name, &path, &inside, depth + 1);
                 continue;
             }
-            self.judge.visit(self.context, &ContextCandidate { handle, entry, path, inside });
+            self.judge
+                .visit_candidate(self.context, &ContextCandidate { handle, entry, path, inside });
         }
     }
 
-    fn enter(&mut self, handle: &dyn Dir, name: &OsStr, path: &Path, inside: &str, depth: usize) {
+    fn enter_directory(
+        &mut self,
+        handle: &dyn Dir,
+        name: &OsStr,
+        path: &Path,
+        inside: &str,
+        depth: usize,
+    ) {
         if self.roots.iter().any(|root| root == path) {
             return;
         }
         let scope = self.context.scope;
         if let Some(found) = sensitive::find_below(&self.above, inside, Leaf::Directory) {
-            return self.skip(path, |judge| judge.leave_out_sensitive(path, scope, found));
+            return self
+                .skip_directory(path, |judge| judge.leave_out_sensitive(path, scope, found));
         }
         if name.as_encoded_bytes().starts_with(b".") {
-            return self
-                .skip(path, |judge| judge.leave_out(path, scope, "its name begins with a dot"));
+            return self.skip_directory(path, |judge| {
+                judge.leave_out(path, scope, "its name begins with a dot");
+            });
         }
         if depth > limits::HOSTED_DEPTH {
-            self.skip(path, |judge| judge.leave_out(path, scope, "is too deep"));
+            self.skip_directory(path, |judge| judge.leave_out(path, scope, "is too deep"));
             if !std::mem::replace(&mut self.reported_depth, true) {
                 let limit = limits::HOSTED_DEPTH;
                 let message =
                     format!("more than {limit} directories below the context directory; not read");
-                self.judge.diagnostics.push(about(path, rules::context_dir::LIMIT_DEPTH, message));
+                self.judge.diagnostics.push(path_diagnostic(
+                    path,
+                    rules::context_dir::LIMIT_DEPTH,
+                    message,
+                ));
             }
             return;
         }
@@ -262,19 +278,19 @@ impl<'j> ContextWalk<'_, 'j> {
             handle.open_dir(name).and_then(|child| Ok((child.first_entries(LISTED)?, child)));
         match listed {
             Ok((mut entries, child)) => {
-                sort(&mut entries);
-                self.level(child.as_ref(), &entries, path, inside, depth);
+                sort_entries(&mut entries);
+                self.walk_level(child.as_ref(), &entries, path, inside, depth);
             }
-            Err(error) => self.skip(path, |judge| {
+            Err(error) => self.skip_directory(path, |judge| {
                 judge.leave_out(path, scope, format!("it cannot be read: {error}"));
-                judge.diagnostics.push(unreadable(path, error));
+                judge.diagnostics.push(unreadable_diagnostic(path, error));
             }),
         }
     }
 
     /// Leaves out a directory: because its whole scope is ignored, or else for a reason of its own.
-    fn skip(&mut self, path: &Path, leave_out: impl FnOnce(&mut Judge<'j>)) {
-        match self.judge.ignored(self.context.scope) {
+    fn skip_directory(&mut self, path: &Path, leave_out: impl FnOnce(&mut Judge<'j>)) {
+        match self.judge.find_ignore_reason(self.context.scope) {
             Some(reason) => self.judge.leave_out(path, self.context.scope, reason),
             None => leave_out(self.judge),
         }

@@ -24,7 +24,7 @@ pub(super) struct Excludes<'c> {
 impl<'c> Excludes<'c> {
     /// Compiles the patterns. X39: an invalid glob is taken as plain text, because excluding too
     /// much is the safe error.
-    pub(super) fn of(
+    pub(super) fn from_config(
         config: &'c Config,
         system: &dyn System,
         environment: &HostedEnvironment,
@@ -36,7 +36,7 @@ impl<'c> Excludes<'c> {
         for config in &config.exclude_files {
             let written = config.pattern.as_str();
             let homes = if rule::is_of_home(written) { homes.as_slice() } else { &[] };
-            let (rules, problem) = rule::read(written, homes);
+            let (rules, problem) = rule::compile_exclude_pattern(written, homes);
             if let (Some(problem), Some(origin)) = (problem, &config.origin) {
                 let message = format!("`{written}` {problem}");
                 let rule = rules::context_dir::CONFIG_INVALID_FIELD;
@@ -51,13 +51,13 @@ impl<'c> Excludes<'c> {
     /// its context directory and the path below that.
     ///
     /// X6c: every spelling of the path that the author may have meant is tried.
-    pub(super) fn reason(
+    pub(super) fn find_reason(
         &self,
         path: &Path,
         place: &HostedPlace,
         context: Option<(&Path, &str)>,
     ) -> Option<String> {
-        let file = ExcludeCandidate::of(path, place, context);
+        let file = ExcludeCandidate::from_path(path, place, context);
         let (_, config) = self
             .list
             .iter()
@@ -89,7 +89,7 @@ struct ExcludeCandidate<'f> {
 }
 
 impl<'f> ExcludeCandidate<'f> {
-    fn of(
+    fn from_path(
         path: &'f Path,
         place: &'f HostedPlace,
         context: Option<(&Path, &str)>,

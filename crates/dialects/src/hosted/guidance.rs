@@ -10,8 +10,8 @@ use crate::answer::{self, Applied, Item, LeftOut, Level, Name, Owner, Reason, Re
 use crate::moment::Moment;
 use crate::{Dialect, DialectGuidance, Reader, TextDescription};
 
-use super::parse::{ContextFormat, parse};
-use super::resolve::resolve;
+use super::parse::{ContextFormat, parse_hosted_file};
+use super::resolve::resolve_query;
 use super::whole::HostedDirectories;
 use super::{HostedContext, HostedScope, NAME, Query};
 
@@ -37,13 +37,14 @@ impl Dialect for Hosted {
     }
 
     fn is_shipped(&self, below: &str) -> bool {
-        below.starts_with(".context/") && ContextFormat::of(file_name(below)).is_some()
+        below.starts_with(".context/") && ContextFormat::from_file_name(file_name(below)).is_some()
     }
 
-    fn describe(&self, below: &str, source: &Arc<Source>) -> Option<TextDescription> {
+    fn describe_file(&self, below: &str, source: &Arc<Source>) -> Option<TextDescription> {
         below.starts_with(".context/").then(|| {
-            let format = ContextFormat::of(file_name(below)).unwrap_or(ContextFormat::Text);
-            let (file, _) = parse(source, format);
+            let format =
+                ContextFormat::from_file_name(file_name(below)).unwrap_or(ContextFormat::Text);
+            let (file, _) = parse_hosted_file(source, format);
             TextDescription {
                 is_disabled: file.disabled,
                 body_start: file.body_start,
@@ -56,7 +57,7 @@ impl Dialect for Hosted {
         Some(Box::new(HostedDirectories::default()))
     }
 
-    fn ask(
+    fn read_guidance(
         &self,
         system: &dyn System,
         moment: &Moment,
@@ -64,7 +65,7 @@ impl Dialect for Hosted {
     ) -> Option<Box<dyn DialectGuidance>> {
         let Moment { path, mentions, .. } = moment;
         let query = Query { mounted: moment.mounted_path(), path, mentions };
-        Some(Box::new(PathContext(resolve(system, &query, moment.hosted, top))))
+        Some(Box::new(PathContext(resolve_query(system, &query, moment.hosted, top))))
     }
 }
 
@@ -73,9 +74,11 @@ struct PathContext(HostedContext);
 
 impl DialectGuidance for PathContext {
     /// The question was answered when the files were read; this dialect ignores action and timing.
-    fn resolve<'s>(&'s self, _: &Moment, answer: &mut Resolution<'s>) {
+    fn resolve_items<'s>(&'s self, _: &Moment, answer: &mut Resolution<'s>) {
         let PathContext(resolution) = self;
-        answer.items.extend(resolution.items.iter().map(|item| applied(item, resolution)));
+        answer
+            .items
+            .extend(resolution.items.iter().map(|item| build_applied_item(item, resolution)));
         let out = resolution.left_out.iter().map(|out| left_out(out, resolution));
         answer.left_out.extend(out);
         answer.hosted = Some(resolution);
@@ -92,7 +95,7 @@ impl DialectGuidance for PathContext {
 
 /// Returns the level: the user's files first, then by the directory of the file. An included file
 /// has the level of the working directory.
-pub(super) fn level(path: &Path, scope: HostedScope, place: &HostedContext) -> Level {
+pub(super) fn file_level(path: &Path, scope: HostedScope, place: &HostedContext) -> Level {
     let (mounted, working) = place.depths;
     let depth = match scope {
         HostedScope::Global => return Level::of_user(false),
@@ -101,13 +104,16 @@ pub(super) fn level(path: &Path, scope: HostedScope, place: &HostedContext) -> L
         HostedScope::Ancestor => {
             let shared = place.working.components().zip(path.components());
             let shared = shared.take_while(|(here, there)| here == there);
-            answer::depth(&shared.map(|(here, _)| here).collect::<PathBuf>())
+            answer::directory_depth(&shared.map(|(here, _)| here).collect::<PathBuf>())
         }
     };
     Level { owner: Owner::Project, depth, is_scoped: false }
 }
 
-pub(super) fn applied<'s>(item: &'s super::HostedItem, place: &HostedContext) -> Applied<'s> {
+pub(super) fn build_applied_item<'s>(
+    item: &'s super::HostedItem,
+    place: &HostedContext,
+) -> Applied<'s> {
     Applied::new(
         Item {
             dialect: NAME,
@@ -123,7 +129,7 @@ pub(super) fn applied<'s>(item: &'s super::HostedItem, place: &HostedContext) ->
             content: item.content(),
             description: &item.file.description,
             patterns: &[],
-            level: level(item.path(), item.scope, place),
+            level: file_level(item.path(), item.scope, place),
             package: None,
         },
         Reason::Stated(&item.reason),
@@ -139,7 +145,7 @@ pub(super) fn left_out<'s>(left_out: &'s super::OmittedFile, place: &HostedConte
         path: &left_out.path,
         line: 1,
         content: "",
-        level: level(&left_out.path, left_out.scope, place),
+        level: file_level(&left_out.path, left_out.scope, place),
         reason: Reason::Stated(&left_out.reason),
     }
 }

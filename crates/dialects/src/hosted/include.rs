@@ -12,10 +12,12 @@ use brief_syntax::glob::Glob;
 use brief_syntax::{Diagnostic, limits, rules};
 use brief_system::{Dir, DirEntry, FileKind, System};
 
-use super::context_dir::sort;
+use super::context_dir::sort_entries;
 use super::model::{ConfigPattern, HostedOrigin, HostedScope};
-use super::pattern::{OPTIONS, escaped, is_plain, segments, with_slashes};
-use super::place::{HostedEnvironment, HostedPlace, about, expand_home, unreadable};
+use super::pattern::{OPTIONS, escape_pattern, is_plain, split_segments, with_slashes};
+use super::place::{
+    HostedEnvironment, HostedPlace, expand_home, path_diagnostic, unreadable_diagnostic,
+};
 use super::{Anchor, HostedOptions, Outside};
 use brief_safety::sensitive::{self, Leaf};
 
@@ -44,7 +46,7 @@ pub(super) struct IncludeMatch<'m, 'c> {
 
 /// Compiles a pattern of the configuration `origin`; `None` for `*`, which stands for the context
 /// directories, and for a pattern that must not be followed.
-pub(super) fn prepare<'c>(
+pub(super) fn compile_include<'c>(
     pattern: &'c ConfigPattern,
     origin: &HostedOrigin,
     place: &HostedPlace,
@@ -63,12 +65,12 @@ pub(super) fn prepare<'c>(
     let mut report =
         |rule, message: String, help| diagnostics.push(origin.problem(rule, message, help));
     let written = pattern.pattern.as_str();
-    let located = locate(written, anchor, environment.home.as_deref());
+    let located = locate_pattern(written, anchor, environment.home.as_deref());
     if located.is_absolute {
         let message = format!("`{written}` is read as relative to the working directory");
         report(rules::context_dir::INCLUDE_ABSOLUTE, message, "remove the leading `/`");
     }
-    let Some((base, text)) = confine(located, &place.mounted, is_users) else {
+    let Some((base, text)) = confine_pattern(located, &place.mounted, is_users) else {
         let message = format!("`{written}` leads out of the mounted directory and is not followed");
         let help = "name files inside it, or put the pattern into the global configuration";
         report(rules::context_dir::OUTSIDE_WORKSPACE, message, help);
@@ -95,7 +97,7 @@ struct Located {
     is_absolute: bool,
 }
 
-fn locate(written: &str, anchor: &Path, home: Option<&Path>) -> Located {
+fn locate_pattern(written: &str, anchor: &Path, home: Option<&Path>) -> Located {
     let mut text = with_slashes(written.trim());
     let mut base = anchor.to_owned();
     if let Some(path) = expand_home("~", home).filter(|_| text == "~" || text.starts_with("~/")) {
@@ -127,7 +129,7 @@ fn locate(written: &str, anchor: &Path, home: Option<&Path>) -> Located {
 }
 
 /// Returns the start directory and the pattern relative to it; `None` when it must not be followed.
-fn confine(located: Located, mounted: &Path, is_users: bool) -> Option<(PathBuf, String)> {
+fn confine_pattern(located: Located, mounted: &Path, is_users: bool) -> Option<(PathBuf, String)> {
     let Located { mut base, mut names, rest, .. } = located;
     let is_climbing = |part: &String| part.split(['{', '}', ',', '|']).any(|part| part == "..");
     if rest.iter().any(is_climbing) {
@@ -149,13 +151,13 @@ fn confine(located: Located, mounted: &Path, is_users: bool) -> Option<(PathBuf,
     if cfg!(windows) && names.iter().any(|name| name.contains(':')) && !is_users {
         return None;
     }
-    let parts: Vec<String> = names.iter().map(|name| escaped(name)).chain(rest).collect();
+    let parts: Vec<String> = names.iter().map(|name| escape_pattern(name)).chain(rest).collect();
     Some((base, parts.join("/")))
 }
 
 /// Returns the parts of a pattern that begin with a dot, which a star does not match.
 fn dotted_parts(text: &str) -> Vec<Glob> {
-    let dotted = segments(text).map(|segment| segment.text).filter(|part| {
+    let dotted = split_segments(text).map(|segment| segment.text).filter(|part| {
         part.starts_with(['.', '['])
             || part.starts_with('{') && ["{.", ",.", "|."].iter().any(|dot| part.contains(dot))
     });
@@ -163,7 +165,7 @@ fn dotted_parts(text: &str) -> Vec<Glob> {
 }
 
 impl Include<'_> {
-    fn admits(&self, name: &str) -> bool {
+    fn allows_name(&self, name: &str) -> bool {
         !name.starts_with('.') || self.dotted.iter().any(|part| part.matches(name))
     }
 }
@@ -192,7 +194,7 @@ impl<'s> IncludeSearch<'s> {
     }
 
     /// Calls `found` for each match, until it returns `false`.
-    pub(super) fn run<'c>(
+    pub(super) fn visit_matches<'c>(
         &mut self,
         includes: &[Include<'c>],
         found: &mut dyn FnMut(&IncludeMatch<'_, 'c>) -> bool,
@@ -211,13 +213,13 @@ impl<'s> IncludeSearch<'s> {
             let above = base.to_string_lossy();
             let (handle, path, above) = (handle.as_ref(), base, &*above);
             let level = IncludeLevel { handle, path, above, way: "", depth: 0 };
-            if !self.level(&level, &includes, found) {
+            if !self.search_level(&level, &includes, found) {
                 return;
             }
         }
     }
 
-    fn level<'c>(
+    fn search_level<'c>(
         &mut self,
         level: &IncludeLevel<'_>,
         includes: &[&Include<'c>],
@@ -226,7 +228,7 @@ impl<'s> IncludeSearch<'s> {
         let mut entries = match level.handle.first_entries(self.budget + 1) {
             Ok(entries) => entries,
             Err(error) => {
-                self.diagnostics.push(unreadable(level.path, error));
+                self.diagnostics.push(unreadable_diagnostic(level.path, error));
                 return true;
             }
         };
@@ -234,18 +236,22 @@ impl<'s> IncludeSearch<'s> {
             let limit = limits::HOSTED_INCLUDE_ENTRIES;
             let message =
                 format!("`includeFiles` looks at more than {limit} names; it ends before these");
-            self.diagnostics.push(about(level.path, rules::context_dir::LIMIT_ENTRIES, message));
+            self.diagnostics.push(path_diagnostic(
+                level.path,
+                rules::context_dir::LIMIT_ENTRIES,
+                message,
+            ));
             return false;
         }
         self.budget -= entries.len();
-        sort(&mut entries);
+        sort_entries(&mut entries);
         for entry in &entries {
             let name = entry.name.to_string_lossy();
             let way = match level.way {
                 "" => name.to_string(),
                 way => format!("{way}/{name}"),
             };
-            let admitting = includes.iter().copied().filter(|include| include.admits(&name));
+            let admitting = includes.iter().copied().filter(|include| include.allows_name(&name));
             let path = level.path.join(&entry.name);
             if entry.kind == FileKind::Directory {
                 let admitting: Vec<&Include<'c>> = admitting.collect();
@@ -255,7 +261,9 @@ impl<'s> IncludeSearch<'s> {
                 let admitting = admitting.into_iter();
                 let alive: Vec<&Include<'c>> =
                     admitting.filter(|include| include.glob.could_match_inside(&way)).collect();
-                if !alive.is_empty() && !self.enter(level, entry, &path, &way, &alive, found) {
+                if !alive.is_empty()
+                    && !self.search_directory(level, entry, &path, &way, &alive, found)
+                {
                     return false;
                 }
                 continue;
@@ -277,7 +285,7 @@ impl<'s> IncludeSearch<'s> {
         true
     }
 
-    fn enter<'c>(
+    fn search_directory<'c>(
         &mut self,
         level: &IncludeLevel<'_>,
         entry: &DirEntry,
@@ -297,17 +305,17 @@ impl<'s> IncludeSearch<'s> {
             let limit = limits::HOSTED_INCLUDE_DEPTH;
             let message =
                 format!("more than {limit} directories deep for `includeFiles`; not read");
-            self.diagnostics.push(about(path, rules::context_dir::LIMIT_DEPTH, message));
+            self.diagnostics.push(path_diagnostic(path, rules::context_dir::LIMIT_DEPTH, message));
             return true;
         }
         match level.handle.open_dir(&entry.name) {
             Ok(handle) => {
                 let handle = handle.as_ref();
                 let below = IncludeLevel { handle, path, way, depth, ..*level };
-                self.level(&below, alive, found)
+                self.search_level(&below, alive, found)
             }
             Err(error) => {
-                self.diagnostics.push(unreadable(path, error));
+                self.diagnostics.push(unreadable_diagnostic(path, error));
                 true
             }
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-use super::config::{ConfigReport, MergedConfig, noun};
+use super::config::{ConfigReport, MergedConfig, json_value_noun};
 use super::model::{
     ConfiguredServer, Connection, HostedOrigin, HostedScope, McpServer, ServerKind,
 };
@@ -24,11 +24,14 @@ const COMMAND_KEYS: [&str; 5] = ["command", "type", "args", "env", "disabled"];
 const URL_KEYS: [&str; 4] = ["url", "type", "headers", "disabled"];
 
 /// Parses one entry; `None` with a diagnostic when it is invalid.
-pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> Option<McpEntry> {
+pub(super) fn parse_mcp_entry(
+    property: &ObjectProp<'_>,
+    report: &mut ConfigReport<'_>,
+) -> Option<McpEntry> {
     let name = property.name.as_str();
     let outcome = match &property.value {
         Value::Object(object) => read_entry(object),
-        other => Err(format!("is {}, not an object", noun(other))),
+        other => Err(format!("is {}, not an object", json_value_noun(other))),
     };
     let entry = match outcome {
         Ok(entry) => entry,
@@ -46,7 +49,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
         }
     };
     if let Value::Object(object) = &property.value {
-        report.duplicates(object);
+        report.report_duplicate_keys(object);
         let known: &[&str] = match &entry {
             McpEntry::Server(McpServer { connection: Connection::Url { .. }, .. }) => &URL_KEYS,
             _ => &COMMAND_KEYS,
@@ -77,26 +80,30 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
 }
 
 fn read_entry(object: &Object<'_>) -> Result<McpEntry, String> {
-    let disabled = match last(object, "disabled") {
+    let disabled = match find_last_value(object, "disabled") {
         None => false,
         Some(Value::BooleanLit(flag)) => flag.value,
-        Some(other) => return Err(format!("`disabled` is {}, not a boolean", noun(other))),
+        Some(other) => {
+            return Err(format!("`disabled` is {}, not a boolean", json_value_noun(other)));
+        }
     };
     let named = |name: String| {
         let kind = ServerKind::from_name(&name);
         kind.ok_or_else(|| format!("`type` is `{name}`, not `stdio`, `sse` or `http`"))
     };
-    let kind = text(object, "type")?.map(named).transpose()?;
-    let connection = match (text(object, "command")?, text(object, "url")?) {
+    let kind = parse_text_field(object, "type")?.map(named).transpose()?;
+    let connection = match (parse_text_field(object, "command")?, parse_text_field(object, "url")?)
+    {
         (Some(_), Some(_)) => return Err("has both `command` and `url`".to_owned()),
         (Some(command), None) => Connection::Command {
-            command: filled("command", command)?,
-            args: texts(object, "args")?,
-            env: map(object, "env")?,
+            command: ensure_filled("command", command)?,
+            args: parse_text_list(object, "args")?,
+            env: parse_text_map(object, "env")?,
         },
-        (None, Some(url)) => {
-            Connection::Url { url: filled("url", url)?, headers: map(object, "headers")? }
-        }
+        (None, Some(url)) => Connection::Url {
+            url: ensure_filled("url", url)?,
+            headers: parse_text_map(object, "headers")?,
+        },
         (None, None) if disabled && object.properties.len() == 1 => return Ok(McpEntry::Disable),
         (None, None) => return Err("has neither `command` nor `url`".to_owned()),
     };
@@ -104,40 +111,42 @@ fn read_entry(object: &Object<'_>) -> Result<McpEntry, String> {
 }
 
 /// Returns the last of equal keys, as every JSON reader does.
-fn last<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
+fn find_last_value<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
     let found = object.properties.iter().rev().find(|property| property.name.as_str() == name);
     found.map(|property| &property.value)
 }
 
-fn filled(name: &str, value: String) -> Result<String, String> {
+fn ensure_filled(name: &str, value: String) -> Result<String, String> {
     if value.trim().is_empty() { Err(format!("`{name}` is empty")) } else { Ok(value) }
 }
 
-fn text(object: &Object<'_>, name: &str) -> Result<Option<String>, String> {
-    match last(object, name) {
+fn parse_text_field(object: &Object<'_>, name: &str) -> Result<Option<String>, String> {
+    match find_last_value(object, name) {
         None => Ok(None),
         Some(Value::StringLit(text)) => Ok(Some(text.value.to_string())),
-        Some(other) => Err(format!("`{name}` is {}, not text", noun(other))),
+        Some(other) => Err(format!("`{name}` is {}, not text", json_value_noun(other))),
     }
 }
 
-fn texts(object: &Object<'_>, name: &str) -> Result<Vec<String>, String> {
-    match last(object, name) {
+fn parse_text_list(object: &Object<'_>, name: &str) -> Result<Vec<String>, String> {
+    match find_last_value(object, name) {
         None => Ok(Vec::new()),
         Some(Value::Array(list)) => list
             .elements
             .iter()
             .map(|element| match element {
                 Value::StringLit(text) => Ok(text.value.to_string()),
-                other => Err(format!("an element of `{name}` is {}, not text", noun(other))),
+                other => {
+                    Err(format!("an element of `{name}` is {}, not text", json_value_noun(other)))
+                }
             })
             .collect(),
-        Some(other) => Err(format!("`{name}` is {}, not a list", noun(other))),
+        Some(other) => Err(format!("`{name}` is {}, not a list", json_value_noun(other))),
     }
 }
 
-fn map(object: &Object<'_>, name: &str) -> Result<Vec<(String, String)>, String> {
-    match last(object, name) {
+fn parse_text_map(object: &Object<'_>, name: &str) -> Result<Vec<(String, String)>, String> {
+    match find_last_value(object, name) {
         None => Ok(Vec::new()),
         Some(Value::Object(fields)) => {
             let mut places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -145,7 +154,10 @@ fn map(object: &Object<'_>, name: &str) -> Result<Vec<(String, String)>, String>
             for field in &fields.properties {
                 let key = field.name.as_str();
                 let Value::StringLit(text) = &field.value else {
-                    return Err(format!("`{name}.{key}` is {}, not text", noun(&field.value)));
+                    return Err(format!(
+                        "`{name}.{key}` is {}, not text",
+                        json_value_noun(&field.value)
+                    ));
                 };
                 let value = text.value.to_string();
                 match places.get(key) {
@@ -158,13 +170,18 @@ fn map(object: &Object<'_>, name: &str) -> Result<Vec<(String, String)>, String>
             }
             Ok(pairs)
         }
-        Some(other) => Err(format!("`{name}` is {}, not an object", noun(other))),
+        Some(other) => Err(format!("`{name}` is {}, not an object", json_value_noun(other))),
     }
 }
 
 /// Replaces the inherited entry as a whole, never field by field, so that a project's command never
 /// runs with the user's secrets (X21).
-pub(super) fn merge(merged: &mut MergedConfig, name: &str, entry: &McpEntry, origin: HostedOrigin) {
+pub(super) fn merge_server(
+    merged: &mut MergedConfig,
+    name: &str,
+    entry: &McpEntry,
+    origin: HostedOrigin,
+) {
     let place = merged.places.get(name).copied();
     let known = place.and_then(|place| merged.servers.get_mut(place));
     match (entry, known) {

@@ -5,7 +5,7 @@
 //! configurations are merged, the nearest last, and decide which files count; the front matter of
 //! each file gives its trigger.
 //!
-//! [`resolve`] answers one question from a [`System`]. It reads only the needed files, follows no
+//! [`resolve_hosted_context`] answers one question from a [`System`]. It reads only the needed files, follows no
 //! link below the two directories, starts nothing and writes nothing:
 //!
 //! ```
@@ -49,14 +49,16 @@ use brief_syntax::Diagnostic;
 use brief_system::System;
 
 pub use crate::answer::State;
-pub use config::{ConfigFile, Layer, MergedConfig, merge, parse as parse_config};
+pub use config::{
+    ConfigFile, Layer, MergedConfig, merge_layers, parse_hosted_config as parse_config,
+};
 pub use guidance::Hosted;
 pub use mcp::McpEntry;
 pub use model::{
     CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Connection, Flag, Globs, HostedFile,
     HostedItem, HostedOrigin, HostedScope, McpServer, OmittedFile, ServerKind, Trigger,
 };
-pub use parse::{ContextFormat, parse};
+pub use parse::{ContextFormat, parse_hosted_file};
 pub use pattern::HostedPattern;
 
 /// The name of the dialect.
@@ -153,7 +155,7 @@ pub struct HostedContext {
 }
 
 /// Answers a question about a path.
-pub fn resolve(system: &dyn System, query: &Query<'_>) -> HostedContext {
+pub fn resolve_hosted_context(system: &dyn System, query: &Query<'_>) -> HostedContext {
     resolve_with(system, query, HostedOptions::default())
 }
 
@@ -163,5 +165,5 @@ pub fn resolve_with(
     query: &Query<'_>,
     options: HostedOptions,
 ) -> HostedContext {
-    resolve::resolve(system, query, options, None)
+    resolve::resolve_query(system, query, options, None)
 }

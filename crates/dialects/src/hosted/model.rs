@@ -115,7 +115,7 @@ pub enum Globs {
 
 impl Globs {
     /// Returns whether one of the globs matches a path.
-    pub(super) fn cover(&self, path: &str) -> bool {
+    pub(super) fn matches_path(&self, path: &str) -> bool {
         match self {
             Globs::Everything => true,
             Globs::Listed(list) => list.iter().any(|(glob, _)| glob.matches(path)),
@@ -144,7 +144,7 @@ impl HostedOrigin {
 
     /// Returns the first line of the value, from 1.
     pub fn line(&self) -> usize {
-        self.source.line(self.span.start)
+        self.source.line_number(self.span.start)
     }
 
     /// Returns a diagnostic about the value.

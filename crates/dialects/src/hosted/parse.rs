@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::near_miss::suggestion;
+use brief_syntax::near_miss::suggest_nearest;
 use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Source, Span, rules};
@@ -25,7 +25,7 @@ pub enum ContextFormat {
 
 impl ContextFormat {
     /// Finds the format by the extension of a name, in any case; `None` for unsupported ones.
-    pub fn of(name: &str) -> Option<ContextFormat> {
+    pub fn from_file_name(name: &str) -> Option<ContextFormat> {
         let (stem, extension) = name.rsplit_once('.')?;
         if stem.is_empty() {
             return None;
@@ -39,14 +39,17 @@ impl ContextFormat {
 }
 
 /// Parses a context file, and returns it with its diagnostics. Every text is valid.
-pub fn parse(source: &Arc<Source>, format: ContextFormat) -> (HostedFile, Vec<Diagnostic>) {
+pub fn parse_hosted_file(
+    source: &Arc<Source>,
+    format: ContextFormat,
+) -> (HostedFile, Vec<Diagnostic>) {
     match format {
         ContextFormat::Text => parse_text(source),
         ContextFormat::Markdown => parse_markdown(source),
     }
 }
 
-fn bare(source: &Arc<Source>, body_start: usize) -> HostedFile {
+fn plain_context_file(source: &Arc<Source>, body_start: usize) -> HostedFile {
     HostedFile {
         source: Arc::clone(source),
         body_start,
@@ -64,15 +67,15 @@ fn parse_text(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
     if let Encoding::Invalid { offset } = source.encoding() {
         let message = "the file is not UTF-8 from here on";
         diagnostics.push(
-            Diagnostic::new(rules::context_dir::NOT_UTF8, source, Span::at(offset), message)
+            Diagnostic::new(rules::context_dir::NOT_UTF8, source, Span::empty_at(offset), message)
                 .with_help("save the file as UTF-8"),
         );
     }
-    (bare(source, body_start), diagnostics)
+    (plain_context_file(source, body_start), diagnostics)
 }
 
 fn parse_markdown(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
-    let mut front = FrontMatter::read(source);
+    let mut front = FrontMatter::from_source(source);
     let mut diagnostics = std::mem::take(&mut front.diagnostics);
     // X8: the readable rest of a broken header may not be what its author meant.
     let is_broken =
@@ -87,20 +90,20 @@ fn parse_markdown(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
     if let Some(header) = front.header.as_ref().filter(|header| header.leading_blank) {
         let message = "the front matter begins after a blank line: brief reads it, other clients may take it for text";
         let rule = rules::context_dir::FRONTMATTER_REPAIRED;
-        let found = Diagnostic::new(rule, source, Span::at(header.span.start), message);
+        let found = Diagnostic::new(rule, source, Span::empty_at(header.span.start), message);
         diagnostics.push(found.with_help("remove the blank lines before the first `---`"));
     }
-    let mut file = bare(source, front.body_start);
+    let mut file = plain_context_file(source, front.body_start);
     let mut fields = ContextFields { source, front: &front, diagnostics };
-    file.disabled = fields.disabled();
+    file.disabled = fields.parse_disabled();
     if !is_broken {
-        file.description = fields.description();
-        file.globs = fields.globs();
-        file.trigger = fields.trigger();
+        file.description = fields.parse_description();
+        file.globs = fields.parse_globs();
+        file.trigger = fields.parse_trigger();
     }
     let mut diagnostics = fields.diagnostics;
     if file.trigger == Trigger::Agent && file.description.trim().is_empty() {
-        let place = front.get("trigger").map_or(Span::at(0), Node::span);
+        let place = front.get("trigger").map_or(Span::empty_at(0), Node::span);
         diagnostics.push(
             Diagnostic::new(
                 rules::context_dir::AGENT_WITHOUT_DESCRIPTION,
@@ -126,7 +129,7 @@ impl ContextFields<'_> {
         self.diagnostics.push(Diagnostic::new(rule, self.source, span, message).with_help(help));
     }
 
-    fn text(&mut self, name: &str) -> Option<String> {
+    fn parse_text(&mut self, name: &str) -> Option<String> {
         let node = self.front.get(name)?;
         match node.value() {
             Value::Scalar(text) => Some(text.to_owned()),
@@ -140,15 +143,15 @@ impl ContextFields<'_> {
     }
 
     /// `instructions` is a later name of `description`.
-    fn description(&mut self) -> String {
-        let description = self.text("description").unwrap_or_default();
-        match self.text("instructions") {
+    fn parse_description(&mut self) -> String {
+        let description = self.parse_text("description").unwrap_or_default();
+        match self.parse_text("instructions") {
             Some(instructions) if !instructions.trim().is_empty() => instructions,
             _ => description,
         }
     }
 
-    fn disabled(&mut self) -> bool {
+    fn parse_disabled(&mut self) -> bool {
         let Some(node) = self.front.get("disabled") else { return false };
         let (value, is_boolean) = match node.value() {
             Value::Null => (false, true),
@@ -168,7 +171,7 @@ impl ContextFields<'_> {
         value
     }
 
-    fn trigger(&mut self) -> Trigger {
+    fn parse_trigger(&mut self) -> Trigger {
         let Some(node) = self.front.get("trigger") else {
             // X35: fields of other clients that are older than `trigger`.
             let always = self.front.get("alwaysApply").is_some_and(|node| {
@@ -191,7 +194,7 @@ impl ContextFields<'_> {
                 other => format!("`trigger` is {}; the file counts as `manual`", other.noun()),
             };
             let names = Trigger::ALL.map(Trigger::as_str);
-            let help = suggestion(written, &names)
+            let help = suggest_nearest(written, &names)
                 .unwrap_or_else(|| format!("is one of `{}`", names.join("`, `")));
             self.report(node.span(), message, &help);
             Trigger::Manual
@@ -199,7 +202,7 @@ impl ContextFields<'_> {
     }
 
     /// `appliesTo` is a later name of `globs`, and wins.
-    fn globs(&mut self) -> Globs {
+    fn parse_globs(&mut self) -> Globs {
         let set = |name| {
             self.front.get(name).filter(|node| match node.value() {
                 Value::Null => false,
@@ -262,11 +265,11 @@ fn split_list(text: &str) -> impl Iterator<Item = &str> {
         }
         character == ',' && depth == 0
     })
-    .map(|part| unquoted(part.trim()))
+    .map(|part| strip_quotes(part.trim()))
     .filter(|part| !part.is_empty())
 }
 
-fn unquoted(text: &str) -> &str {
+fn strip_quotes(text: &str) -> &str {
     for quote in ['"', '\''] {
         if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
             return inner;
@@ -280,7 +283,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (HostedFile, Vec<Diagnostic>) {
-        parse(&Arc::new(Source::new("/p/.context/a.md", text)), ContextFormat::Markdown)
+        parse_hosted_file(&Arc::new(Source::new("/p/.context/a.md", text)), ContextFormat::Markdown)
     }
 
     fn globs(text: &str) -> Vec<String> {

@@ -26,7 +26,7 @@ enum Subject {
 impl HostedPattern {
     /// Compiles a pattern.
     pub fn new(written: &str) -> Result<HostedPattern, GlobError> {
-        let text = normalized(written);
+        let text = normalize_pattern(written);
         let glob = Glob::with_options(&text, OPTIONS)?;
         let subject = match text.as_str() {
             "*" => Subject::Everything,
@@ -53,7 +53,7 @@ impl HostedPattern {
 
 /// Normalizes a pattern: `/` between names, no leading `./` or `/`, and `**` after a directory
 /// (`src/`).
-fn normalized(written: &str) -> String {
+fn normalize_pattern(written: &str) -> String {
     let mut text = with_slashes(written);
     loop {
         let rest = text.trim_start_matches('/');
@@ -90,7 +90,7 @@ pub(super) fn with_slashes(written: &str) -> String {
 }
 
 /// Returns a pattern that matches only `text`.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape_pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 8);
     for character in text.chars() {
         if matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\') {
@@ -113,11 +113,12 @@ pub(super) struct PatternSegment<'t> {
 }
 
 /// Splits a pattern at the separators outside braces and classes.
-pub(super) fn segments(text: &str) -> impl Iterator<Item = PatternSegment<'_>> {
+pub(super) fn split_segments(text: &str) -> impl Iterator<Item = PatternSegment<'_>> {
     let mut start = Some(0);
     std::iter::from_fn(move || {
         let from = start?;
-        let end = marks(&text[from..]).find(|mark| mark.character == '/' && mark.depth == 0);
+        let end =
+            find_pattern_marks(&text[from..]).find(|mark| mark.character == '/' && mark.depth == 0);
         let end = end.map(|mark| from + mark.at);
         start = end.map(|end| end + 1);
         Some(PatternSegment {
@@ -136,7 +137,7 @@ pub(super) struct PatternMark {
 }
 
 /// Finds separators, braces and commas of alternatives, outside classes.
-pub(super) fn marks(text: &str) -> impl Iterator<Item = PatternMark> {
+pub(super) fn find_pattern_marks(text: &str) -> impl Iterator<Item = PatternMark> {
     let (mut depth, mut in_class, mut is_escaped) = (0_usize, false, false);
     text.char_indices().filter_map(move |(at, character)| {
         if std::mem::take(&mut is_escaped) {

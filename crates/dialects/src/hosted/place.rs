@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
-use brief_system::paths::cleaned;
+use brief_system::paths::clean_path;
 use brief_system::{
     Below, Dir, FileKind, HeldDir, Resolved, System, home_directory, resolve_existing,
 };
@@ -28,13 +28,13 @@ pub(super) struct HostedPlace {
 
 impl HostedPlace {
     /// Finds the directories, and opens the mounted one unless the caller holds it open as `top`.
-    pub(super) fn of<'t>(
+    pub(super) fn from_query<'t>(
         system: &dyn System,
         query: &Query<'_>,
         top: Option<&'t dyn Dir>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> (HostedPlace, Option<HeldDir<'t>>) {
-        let named = absolute(system, query.mounted);
+        let named = absolute_path(system, query.mounted);
         let opened = match top {
             Some(top) => Ok((HeldDir::Shared(top), named.clone())),
             None => system.open_root(&named).map(|(root, path)| (HeldDir::Own(root), path)),
@@ -44,11 +44,11 @@ impl HostedPlace {
             Err(error) => {
                 let path = resolve_existing(system, &named).path;
                 let message = format!("the mounted directory cannot be read: {error}");
-                diagnostics.push(about(&path, rules::context_dir::UNREADABLE, message));
+                diagnostics.push(path_diagnostic(&path, rules::context_dir::UNREADABLE, message));
                 (None, path)
             }
         };
-        let path = absolute(system, query.path);
+        let path = absolute_path(system, query.path);
         let (working, target) = root
             .as_ref()
             .and_then(|root| find_below(root.get(), &named, &mounted, &path))
@@ -60,14 +60,18 @@ impl HostedPlace {
             "this lies outside the mounted directory {}, so it counts as its own",
             mounted.display()
         );
-        diagnostics.push(about(&working, rules::context_dir::CWD_OUTSIDE_WORKSPACE, message));
+        diagnostics.push(path_diagnostic(
+            &working,
+            rules::context_dir::CWD_OUTSIDE_WORKSPACE,
+            message,
+        ));
         let root = system.open_dir(&working).ok().map(HeldDir::Own);
         (HostedPlace { mounted: working.clone(), working, target }, root)
     }
 
     /// Returns the directories from the mounted to the working one, each with its scope. A very
     /// deep path is cut to the directories nearest to the working one.
-    pub(super) fn levels(
+    pub(super) fn collect_levels(
         &self,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Vec<(Arc<Path>, HostedScope)> {
@@ -75,7 +79,11 @@ impl HostedPlace {
         let foreign = self.foreign_levels();
         if foreign > 0 {
             let message = "this is the code of a dependency, so its context does not count";
-            diagnostics.push(about(&self.working, rules::context_dir::DEPENDENCY_SKIPPED, message));
+            diagnostics.push(path_diagnostic(
+                &self.working,
+                rules::context_dir::DEPENDENCY_SKIPPED,
+                message,
+            ));
         }
         let mut levels: Vec<(Arc<Path>, HostedScope)> = above
             .skip(foreign)
@@ -88,7 +96,11 @@ impl HostedPlace {
             let message = format!(
                 "more than {limit} directories deep; only the nearest {limit} are looked at"
             );
-            diagnostics.push(about(&self.working, rules::context_dir::LIMIT_DEPTH, message));
+            diagnostics.push(path_diagnostic(
+                &self.working,
+                rules::context_dir::LIMIT_DEPTH,
+                message,
+            ));
         }
         levels
     }
@@ -156,7 +168,7 @@ fn parent_of(path: &Path) -> PathBuf {
     path.parent().unwrap_or(path).to_owned()
 }
 
-fn absolute(system: &dyn System, path: &Path) -> PathBuf {
+fn absolute_path(system: &dyn System, path: &Path) -> PathBuf {
     if path.is_absolute() {
         return path.to_owned();
     }
@@ -164,13 +176,13 @@ fn absolute(system: &dyn System, path: &Path) -> PathBuf {
 }
 
 /// Returns a diagnostic about a whole file or directory.
-pub(super) fn about(path: &Path, rule: Rule, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::new(rule, &Arc::new(Source::unread(path)), Span::at(0), message)
+pub(super) fn path_diagnostic(path: &Path, rule: Rule, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(rule, &Arc::new(Source::without_text(path)), Span::empty_at(0), message)
 }
 
 /// Returns a diagnostic about a file or directory that cannot be read.
-pub(super) fn unreadable(path: &Path, error: impl fmt::Display) -> Diagnostic {
-    about(path, rules::context_dir::UNREADABLE, format!("this cannot be read: {error}"))
+pub(super) fn unreadable_diagnostic(path: &Path, error: impl fmt::Display) -> Diagnostic {
+    path_diagnostic(path, rules::context_dir::UNREADABLE, format!("this cannot be read: {error}"))
 }
 
 #[derive(Debug)]
@@ -193,7 +205,10 @@ pub(super) struct GlobalContext {
 }
 
 impl HostedEnvironment {
-    pub(super) fn of(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> HostedEnvironment {
+    pub(super) fn from_system(
+        system: &dyn System,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> HostedEnvironment {
         let client = client_path(system, diagnostics);
         let home = home_directory(system);
         let global = global_path(system, &client, home.as_deref(), diagnostics);
@@ -203,12 +218,12 @@ impl HostedEnvironment {
     /// Returns the context directory of `owner`: a start directory without links, and the path
     /// below it.
     pub(super) fn context_of(&self, owner: &Path) -> (PathBuf, PathBuf) {
-        climb(owner, &self.client)
+        climb_parents(owner, &self.client)
     }
 }
 
 /// Goes up for each leading `..` and returns the rest as a path.
-fn climb(owner: &Path, client: &[String]) -> (PathBuf, PathBuf) {
+fn climb_parents(owner: &Path, client: &[String]) -> (PathBuf, PathBuf) {
     let climbing = client.iter().take_while(|name| *name == "..").count();
     let mut base = owner.to_owned();
     for _ in 0..climbing {
@@ -260,7 +275,7 @@ fn global_path(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<GlobalContext> {
     let at = |owner: &Path, named| {
-        let (base, below) = climb(owner, client);
+        let (base, below) = climb_parents(owner, client);
         GlobalContext { base, below, named }
     };
     let default = || home.map(|home| at(home, false));
@@ -275,7 +290,7 @@ fn global_path(
         );
         return default();
     }
-    let path = cleaned(&path);
+    let path = clean_path(&path);
     let mut names = path.iter().rev();
     let ends_in_client = !client.is_empty()
         && client.iter().rev().all(|part| part != ".." && names.next() == Some(OsStr::new(part)))

@@ -14,11 +14,11 @@ use brief_syntax::source::Encoding;
 use brief_syntax::{Diagnostic, Source, Span, diagnostic, limits, rules};
 use brief_system::{Dir, DirEntry, FileKind, HeldDir, System, paths};
 
-use crate::answer::{State, depth};
+use crate::answer::{State, directory_depth};
 use brief_safety::sensitive::{self, Leaf, Sensitive, Tier};
 
 use super::config::{self, Layer};
-use super::context_dir::{ContextCandidate, ContextDir, linked, unread};
+use super::context_dir::{ContextCandidate, ContextDir, link_diagnostic, read_error_diagnostic};
 use super::exclude::Excludes;
 use super::model::{
     CONFIG_NAME, Config, ConfiguredServer, Flag, Globs, HostedFile, HostedItem, HostedScope,
@@ -26,7 +26,9 @@ use super::model::{
 };
 use super::parse::{self, ContextFormat};
 use super::pattern::HostedPattern;
-use super::place::{HostedEnvironment, HostedPlace, about, expand_home, unreadable};
+use super::place::{
+    HostedEnvironment, HostedPlace, expand_home, path_diagnostic, unreadable_diagnostic,
+};
 use super::sources::open_contexts;
 use super::{ExtraNames, HostedContext, HostedOptions, Query};
 
@@ -38,29 +40,29 @@ const UNSUPPORTED: &str = "its type is not supported: it is not .md, .mdc or .tx
 /// Reads the files that count for a question and answers it.
 ///
 /// `top` is the mounted directory if it is held open already; its path has no links then.
-pub(super) fn resolve(
+pub(super) fn resolve_query(
     system: &dyn System,
     query: &Query<'_>,
     options: HostedOptions,
     top: Option<&dyn Dir>,
 ) -> HostedContext {
     let mut diagnostics = Vec::new();
-    let environment = HostedEnvironment::of(system, &mut diagnostics);
-    let (place, root) = HostedPlace::of(system, query, top, &mut diagnostics);
+    let environment = HostedEnvironment::from_system(system, &mut diagnostics);
+    let (place, root) = HostedPlace::from_query(system, query, top, &mut diagnostics);
     let root = root.as_ref().map(HeldDir::get);
     let mut contexts = open_contexts(system, &place, root, &environment, &mut diagnostics);
     let layers: Vec<Layer> = contexts
         .iter()
         .filter_map(|context| {
-            let file = context.config(&mut diagnostics)?;
+            let file = context.read_config(&mut diagnostics)?;
             Some(Layer { file, scope: context.scope, owner: Arc::clone(&context.owner) })
         })
         .collect();
-    let merged = config::merge(&layers);
+    let merged = config::merge_layers(&layers);
     diagnostics.extend(merged.diagnostics);
     let config = merged.config;
     warn_of_own_files(&config, &place, &contexts, &mut diagnostics);
-    let excludes = Excludes::of(&config, system, &environment, &mut diagnostics);
+    let excludes = Excludes::from_config(&config, system, &environment, &mut diagnostics);
     let mut judge = Judge {
         options,
         query,
@@ -81,16 +83,16 @@ pub(super) fn resolve(
     let roots = judge.context_roots.clone();
     for context in contexts.drain(..) {
         judge.start_counting();
-        context.walk(&roots, &mut judge);
+        context.walk_entries(&roots, &mut judge);
         judge.sum_up(&context.path);
     }
-    judge.include(system, root);
+    judge.add_included_files(system, root);
     let Judge { items, left_out, mut diagnostics, unmatched, .. } = judge;
-    diagnostic::sort(&mut diagnostics);
+    diagnostic::sort_diagnostics(&mut diagnostics);
     diagnostics.dedup();
     let HostedPlace { mounted, working, .. } = place;
     let mcp_servers: Vec<ConfiguredServer> = merged.servers;
-    let depths = (depth(&mounted), depth(&working));
+    let depths = (directory_depth(&mounted), directory_depth(&working));
     HostedContext {
         mounted,
         working,
@@ -182,7 +184,7 @@ impl Judge<'_> {
     }
 
     /// Returns the reason why a whole scope is left out.
-    pub(super) fn ignored(&self, scope: HostedScope) -> Option<String> {
+    pub(super) fn find_ignore_reason(&self, scope: HostedScope) -> Option<String> {
         let (what, flag) = match scope {
             HostedScope::Global => ("global", &self.config.ignore_global_context),
             HostedScope::Mounted | HostedScope::Ancestor => {
@@ -208,7 +210,7 @@ impl Judge<'_> {
         self.leave_out(path, scope, format!("its name matches `{pattern}`, which is never read"));
         let message = format!("the name matches `{pattern}`, so this is never read");
         self.diagnostics.push(
-            about(path, rules::context_dir::SENSITIVE_EXCLUDED, message)
+            path_diagnostic(path, rules::context_dir::SENSITIVE_EXCLUDED, message)
                 .with_help("if there is no secret in it, give it another name"),
         );
     }
@@ -219,7 +221,7 @@ impl Judge<'_> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("`{name}` is not read: the name is reserved");
         self.diagnostics.push(
-            about(path, rules::context_dir::RESERVED_CONFIG_NAME, message)
+            path_diagnostic(path, rules::context_dir::RESERVED_CONFIG_NAME, message)
                 .with_help(format!("the configuration is called `{CONFIG_NAME}`")),
         );
     }
@@ -232,7 +234,7 @@ impl Judge<'_> {
         }
         let message = "files of this type are not read as context";
         self.diagnostics.push(
-            about(path, rules::context_dir::UNSUPPORTED_TYPE, message)
+            path_diagnostic(path, rules::context_dir::UNSUPPORTED_TYPE, message)
                 .with_help("supported are `.md`, `.mdc` and `.txt`"),
         );
     }
@@ -245,7 +247,11 @@ impl Judge<'_> {
                 1 => "1 more file here is of an unsupported type".to_owned(),
                 _ => format!("{more} more files here are of unsupported types"),
             };
-            self.diagnostics.push(about(context, rules::context_dir::UNSUPPORTED_TYPE, message));
+            self.diagnostics.push(path_diagnostic(
+                context,
+                rules::context_dir::UNSUPPORTED_TYPE,
+                message,
+            ));
         }
     }
 
@@ -255,11 +261,11 @@ impl Judge<'_> {
             FileKind::File => return true,
             FileKind::Link => {
                 self.leave_out(path, scope, "is a symbolic link, which is not followed");
-                self.diagnostics.push(linked(path));
+                self.diagnostics.push(link_diagnostic(path));
             }
             other => {
                 let reason = format!("is {}", other.noun());
-                self.diagnostics.push(unreadable(path, &reason));
+                self.diagnostics.push(unreadable_diagnostic(path, &reason));
                 self.leave_out(path, scope, reason);
             }
         }
@@ -267,12 +273,12 @@ impl Judge<'_> {
     }
 
     /// Reads a file and decides about it.
-    fn read(&mut self, file: &AdmittedFile<'_>) {
-        let bytes = match super::context_dir::read(file.handle, file.entry) {
+    fn read_file(&mut self, file: &AdmittedFile<'_>) {
+        let bytes = match super::context_dir::read_dir_entry(file.handle, file.entry) {
             Ok(bytes) => bytes,
             Err(error) => {
                 self.leave_out(file.path, file.scope, format!("it cannot be read: {error}"));
-                return self.diagnostics.push(unread(file.path, &error));
+                return self.diagnostics.push(read_error_diagnostic(file.path, &error));
             }
         };
         self.count.bytes += bytes.len();
@@ -281,7 +287,7 @@ impl Judge<'_> {
             let message =
                 format!("more than {limit} bytes of context files; from here on they are left out");
             self.is_full = true;
-            return self.diagnostics.push(about(
+            return self.diagnostics.push(path_diagnostic(
                 file.path,
                 rules::context_dir::LIMIT_FILES,
                 message,
@@ -292,19 +298,19 @@ impl Judge<'_> {
         if file.is_guess && (source.encoding() != Encoding::Utf8 || source.text().contains('\0')) {
             return self.leave_out_unsupported(file.path, file.scope);
         }
-        let (parsed, diagnostics) = parse::parse(&source, file.format);
+        let (parsed, diagnostics) = parse::parse_hosted_file(&source, file.format);
         self.diagnostics.extend(diagnostics);
         if parsed.disabled {
             let reason = "is disabled in its front matter";
             return self.leave_out(file.path, file.scope, reason);
         }
-        let (state, reason) = match self.mentioned(file) {
+        let (state, reason) = match self.find_mention(file) {
             Some(mention) => (State::Active, format!("mentioned as `{mention}`")),
             None if self.is_too_many(file, parsed.trigger) => return,
-            None => judge(&parsed, file.anchor, self.place.target.as_deref()),
+            None => decide_state(&parsed, file.anchor, self.place.target.as_deref()),
         };
         let name = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let line = source.line(parsed.body_start);
+        let line = source.line_number(parsed.body_start);
         let scope = file.scope;
         let anchor = Arc::from(file.anchor);
         self.items.push(HostedItem { file: parsed, name, scope, state, reason, line, anchor });
@@ -322,7 +328,7 @@ impl Judge<'_> {
             let message = format!(
                 "more than {limit} context files with the trigger `{trigger}`; from here on those are left out"
             );
-            let diagnostic = about(file.path, rules::context_dir::LIMIT_FILES, message);
+            let diagnostic = path_diagnostic(file.path, rules::context_dir::LIMIT_FILES, message);
             self.diagnostics.push(diagnostic.with_help("files that are mentioned are still read"));
         }
         let reason = format!("more than {limit} context files have the trigger `{trigger}`");
@@ -331,7 +337,7 @@ impl Judge<'_> {
     }
 
     /// Returns the mention of this file: by its stem, its name, or a path.
-    fn mentioned(&self, file: &AdmittedFile<'_>) -> Option<String> {
+    fn find_mention(&self, file: &AdmittedFile<'_>) -> Option<String> {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy();
         let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
         let inside_stem = file.inside.rsplit_once('.').map(|(stem, _)| stem);
@@ -357,17 +363,22 @@ impl Judge<'_> {
     }
 
     /// Decides about an entry of a context directory that is not a directory.
-    pub(super) fn visit(&mut self, context: &ContextDir, candidate: &ContextCandidate<'_>) {
+    pub(super) fn visit_candidate(
+        &mut self,
+        context: &ContextDir,
+        candidate: &ContextCandidate<'_>,
+    ) {
         let ContextCandidate { handle, entry, path, inside } = candidate;
         let scope = context.scope;
         if inside == CONFIG_NAME {
             return;
         }
-        if let Some(reason) = self.excludes.reason(path, self.place, Some((&context.owner, inside)))
+        if let Some(reason) =
+            self.excludes.find_reason(path, self.place, Some((&context.owner, inside)))
         {
             return self.leave_out(path, scope, reason);
         }
-        if let Some(reason) = self.ignored(scope) {
+        if let Some(reason) = self.find_ignore_reason(scope) {
             return self.leave_out(path, scope, reason);
         }
         let above = context.path.to_string_lossy();
@@ -384,7 +395,7 @@ impl Judge<'_> {
         if !self.is_regular(path, scope, entry.kind) {
             return;
         }
-        let Some(format) = ContextFormat::of(&entry.name.to_string_lossy()) else {
+        let Some(format) = ContextFormat::from_file_name(&entry.name.to_string_lossy()) else {
             return self.leave_out_unsupported(path, scope);
         };
         let anchor = if scope == HostedScope::Global {
@@ -392,7 +403,7 @@ impl Judge<'_> {
         } else {
             &context.owner
         };
-        self.read(&AdmittedFile {
+        self.read_file(&AdmittedFile {
             handle: *handle,
             entry,
             path,
@@ -406,7 +417,11 @@ impl Judge<'_> {
 }
 
 /// Returns the state of a file for the file of the question, with the reason.
-pub(super) fn judge(parsed: &HostedFile, anchor: &Path, target: Option<&Path>) -> (State, String) {
+pub(super) fn decide_state(
+    parsed: &HostedFile,
+    anchor: &Path,
+    target: Option<&Path>,
+) -> (State, String) {
     match parsed.trigger {
         Trigger::Always => (State::Active, "trigger is always".to_owned()),
         Trigger::Agent if parsed.description.trim().is_empty() => {

@@ -8,7 +8,7 @@ use brief_system::{Dir, System};
 
 use super::context_dir::ContextDir;
 use super::model::HostedScope;
-use super::place::{HostedEnvironment, HostedPlace, about};
+use super::place::{HostedEnvironment, HostedPlace, path_diagnostic};
 
 /// Opens the context directories: global first, then from the mounted to the working directory.
 pub(super) fn open_contexts(
@@ -19,7 +19,7 @@ pub(super) fn open_contexts(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ContextDir> {
     let mut contexts = Vec::new();
-    let levels = place.levels(diagnostics);
+    let levels = place.collect_levels(diagnostics);
     // If the start of a very deep path is skipped, every path starts where reading does.
     let deep =
         levels.first().filter(|(first, _)| **first != *place.mounted).and_then(|(first, _)| {
@@ -62,7 +62,7 @@ fn open_global(
             && error.kind() == std::io::ErrorKind::NotADirectory
         {
             let message = "the global context path is a file, so there is no global context";
-            diagnostics.push(about(base, rules::context_dir::UNREADABLE, message));
+            diagnostics.push(path_diagnostic(base, rules::context_dir::UNREADABLE, message));
         }
         return None;
     };

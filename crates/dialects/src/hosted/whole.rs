@@ -16,11 +16,11 @@ use crate::answer::{Applied, Reason, Resolution};
 use crate::moment::Moment;
 use crate::{DialectGuidance, GuidanceText, MatchRecord, ProjectFiles, Reader};
 
-use super::guidance::{applied, left_out};
+use super::guidance::{build_applied_item, left_out};
 use super::place::HostedEnvironment;
 use super::{
     HostedContext, HostedItem, HostedOptions, HostedScope, NAME, Query, Trigger, check, resolve,
-    resolve::judge,
+    resolve::decide_state,
 };
 use crate::moment::DEPENDENCIES;
 
@@ -62,7 +62,7 @@ impl DirectoryAnswer {
 
 impl HostedDirectories {
     /// Returns the nearest directory, at or above the given one, with an answer of its own.
-    fn nearest<'d>(&self, directory: &'d str) -> Option<(&str, &DirectoryAnswer)> {
+    fn find_nearest<'d>(&self, directory: &'d str) -> Option<(&str, &DirectoryAnswer)> {
         let above = |directory: &&'d str| match *directory {
             "" => None,
             directory => Some(directory.rsplit_once('/').map_or("", |(parent, _)| parent)),
@@ -75,15 +75,15 @@ impl HostedDirectories {
     fn resolve_at(visit: &Visit<'_>) -> HostedContext {
         let directory = visit.path();
         let query = Query { mounted: visit.root(), path: &directory, mentions: &[] };
-        resolve::resolve(visit.system(), &query, HostedOptions::default(), Some(visit.top()))
+        resolve::resolve_query(visit.system(), &query, HostedOptions::default(), Some(visit.top()))
     }
 }
 
 impl Reader for HostedDirectories {
-    fn visit(&mut self, visit: &Visit<'_>) {
+    fn visit_directory(&mut self, visit: &Visit<'_>) {
         let start = self.start.get_or_insert_with(|| WalkStart {
             root: visit.root().to_owned(),
-            first_name: HostedEnvironment::of(visit.system(), &mut Vec::new())
+            first_name: HostedEnvironment::from_system(visit.system(), &mut Vec::new())
                 .client
                 .into_iter()
                 .next(),
@@ -102,7 +102,7 @@ impl Reader for HostedDirectories {
             self.places.insert(visit.slashed().to_owned(), here);
             return;
         }
-        let above = self.nearest(visit.slashed());
+        let above = self.find_nearest(visit.slashed());
         let name = visit.slashed().rsplit('/').next().unwrap_or_default();
         // The first directory has at least the user's global context.
         if above.is_none_or(|(_, above)| !above.is_plain()) || DEPENDENCIES.contains(&name) {
@@ -119,15 +119,15 @@ impl Reader for HostedDirectories {
 }
 
 impl DialectGuidance for HostedDirectories {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
-        let Some(target) = &moment.target else { return self.list(answer) };
+    fn resolve_items<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
+        let Some(target) = &moment.target else { return self.add_files(answer) };
         let directory = parent_of(target);
-        let Some((found, here)) = self.nearest(directory) else { return };
+        let Some((found, here)) = self.find_nearest(directory) else { return };
         let file = self.place_of(target).filter(|_| target.kind() == TargetKind::File);
         let is_inherited = here.is_owner && found != directory;
         let place = &here.resolution;
         for item in &place.items {
-            let mut applied = judged(item, place, file.as_deref());
+            let mut applied = build_applied_for_file(item, place, file.as_deref());
             if is_inherited && item.scope == HostedScope::Working {
                 let scope =
                     if found.is_empty() { HostedScope::Mounted } else { HostedScope::Ancestor };
@@ -142,7 +142,8 @@ impl DialectGuidance for HostedDirectories {
     }
 
     fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
-        let (Some((_, here)), Some(path)) = (self.nearest(parent_of(file)), self.place_of(file))
+        let (Some((_, here)), Some(path)) =
+            (self.find_nearest(parent_of(file)), self.place_of(file))
         else {
             return;
         };
@@ -152,7 +153,7 @@ impl DialectGuidance for HostedDirectories {
             if anchor.replace(&*item.anchor) != Some(&*item.anchor) {
                 seen = relative_path(&item.anchor, &path);
             }
-            record.note(item.file.globs.cover(&seen));
+            record.record_match(item.file.globs.matches_path(&seen));
         }
     }
 
@@ -166,7 +167,7 @@ impl DialectGuidance for HostedDirectories {
             let items = here.own_items();
             items.flat_map(|item| check::dead_globs(item, &below)).collect::<Vec<_>>()
         };
-        let places = || self.owners().map(|(_, here)| &here.resolution);
+        let places = || self.owner_directories().map(|(_, here)| &here.resolution);
         let all: Vec<&HostedContext> = self.places.values().map(|here| &here.resolution).collect();
         let dead = places().flat_map(|place| check::dead_includes(place, &all));
         // The report that a pattern matches a directory says more.
@@ -179,11 +180,11 @@ impl DialectGuidance for HostedDirectories {
         };
         let dead = dead.filter(|dead| !is_told(dead)).collect::<Vec<_>>();
         let hidden = check::hidden_characters(places());
-        self.owners().flat_map(own).chain(dead).chain(hidden).collect()
+        self.owner_directories().flat_map(own).chain(dead).chain(hidden).collect()
     }
 
-    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
-        for item in self.owners().flat_map(|(_, here)| here.own_items()) {
+    fn visit_texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+        for item in self.owner_directories().flat_map(|(_, here)| here.own_items()) {
             tell(GuidanceText {
                 dialect: NAME,
                 source: &item.file.source,
@@ -195,7 +196,7 @@ impl DialectGuidance for HostedDirectories {
     }
 
     fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
-        for (_, here) in self.owners() {
+        for (_, here) in self.owner_directories() {
             here.own_items().for_each(|item| tell(item.file.source.path()));
             here.own_left_out().for_each(|left_out| tell(&left_out.path));
         }
@@ -208,15 +209,15 @@ impl HostedDirectories {
         Some(self.start.as_ref()?.root.join(target.slashed()))
     }
 
-    fn owners(&self) -> impl Iterator<Item = (&String, &DirectoryAnswer)> {
+    fn owner_directories(&self) -> impl Iterator<Item = (&String, &DirectoryAnswer)> {
         self.places.iter().filter(|(_, here)| here.is_owner)
     }
 
     /// Adds every file with its own directory, in any trigger.
-    fn list<'s>(&'s self, answer: &mut Resolution<'s>) {
-        for (_, here) in self.owners() {
+    fn add_files<'s>(&'s self, answer: &mut Resolution<'s>) {
+        for (_, here) in self.owner_directories() {
             let place = &here.resolution;
-            answer.items.extend(here.own_items().map(|item| applied(item, place)));
+            answer.items.extend(here.own_items().map(|item| build_applied_item(item, place)));
             answer.left_out.extend(here.own_left_out().map(|out| left_out(out, place)));
         }
     }
@@ -242,10 +243,14 @@ fn parent_of(target: &Target) -> &str {
 }
 
 /// Decides again about an item whose state depends on the file.
-fn judged<'s>(item: &'s HostedItem, place: &HostedContext, file: Option<&Path>) -> Applied<'s> {
-    let mut applied = applied(item, place);
+fn build_applied_for_file<'s>(
+    item: &'s HostedItem,
+    place: &HostedContext,
+    file: Option<&Path>,
+) -> Applied<'s> {
+    let mut applied = build_applied_item(item, place);
     if item.file.trigger == Trigger::Auto {
-        let (state, reason) = judge(&item.file, &item.anchor, file);
+        let (state, reason) = decide_state(&item.file, &item.anchor, file);
         applied.item.state = state;
         applied.reason = Reason::Composed(reason);
     }
@@ -267,14 +272,19 @@ mod tests {
     fn seen(guidance: &dyn DialectGuidance, target: &Target) -> Seen {
         let moment = Moment { target: Some(target.clone()), ..Moment::default() };
         let mut answer = Resolution::default();
-        guidance.resolve(&moment, &mut answer);
+        guidance.resolve_items(&moment, &mut answer);
         let items = answer.items.iter().map(|applied| {
             let item = &applied.item;
-            let reason = applied.reason.about(target.slashed()).to_string();
+            let reason = applied.reason.display_with_path(target.slashed()).to_string();
             (item.name.to_string(), item.scope, item.state.as_str(), reason)
         });
         let out = answer.left_out.iter().map(|out| {
-            (out.name.to_string(), "", "out", out.reason.about(target.slashed()).to_string())
+            (
+                out.name.to_string(),
+                "",
+                "out",
+                out.reason.display_with_path(target.slashed()).to_string(),
+            )
         });
         items.chain(out).collect()
     }
@@ -315,7 +325,9 @@ mod tests {
         let root = Root::open(&system, Path::new("/p")).unwrap();
         let top = Target::from_slashed("", TargetKind::Directory);
         let mut reader = Hosted.whole_reader().unwrap();
-        walk::whole(&system, &root, &top, Ignored::Skip, &mut |visit| reader.visit(visit));
+        walk::walk_whole(&system, &root, &top, Ignored::Skip, &mut |visit| {
+            reader.visit_directory(visit);
+        });
         let whole = reader.finish();
         for (path, kind) in [
             ("plain/f.rs", TargetKind::File),
@@ -341,7 +353,7 @@ mod tests {
                 target: Some(target.clone()),
                 ..Moment::default()
             };
-            let alone = Hosted.ask(&system, &moment, None).unwrap();
+            let alone = Hosted.read_guidance(&system, &moment, None).unwrap();
             assert_eq!(seen(whole.as_ref(), &target), seen(alone.as_ref(), &target), "{path}");
         }
     }

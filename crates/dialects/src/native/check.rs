@@ -30,7 +30,7 @@ pub(super) use strays::Strays;
 const COLLECTION: usize = 4;
 
 /// Checks the files of a project, and what looks like such a file elsewhere.
-pub(super) fn check(
+pub(super) fn check_client_files(
     folders: &[Folder],
     strays: &Strays,
     project: &ProjectFiles,
@@ -46,12 +46,12 @@ pub(super) fn check(
     let read: BTreeSet<&Path> = guides.filter(is_read).map(Guide::file).collect();
     for folder in &folders {
         found.extend(folder.guides.iter().flat_map(of_guide));
-        found.extend(unread(folder, &read));
+        found.extend(check_unread_files(folder, &read));
         found.extend(places::check_pages(folder));
     }
     found.extend(places::check_hidden(&folders, &settings, project));
-    found.extend(strays.check());
-    once(found)
+    found.extend(strays.check_strays());
+    deduplicate_findings(found)
 }
 
 /// The names of directories for files that are put away.
@@ -174,14 +174,14 @@ fn of_guide(guide: &Guide) -> Vec<Diagnostic> {
 
 /// Checks a file of a form that lies at `place`. A review does not show hidden text, and an agent reads it.
 fn of_file(form: Form, place: &str, source: &Arc<Source>) -> Vec<Diagnostic> {
-    let mut found = header::check(form, place, source);
-    found.extend(hidden::check(rules::client::HIDDEN_CHARACTER, source));
+    let mut found = header::check_header(form, place, source);
+    found.extend(hidden::check_hidden_text(rules::client::HIDDEN_CHARACTER, source));
     found
 }
 
 /// Files of a client's directory that no client reads, because of how their names end: once for each
 /// directory. `read` are the files that a client reads by any way.
-fn unread(folder: &Folder, read: &BTreeSet<&Path>) -> Vec<Diagnostic> {
+fn check_unread_files(folder: &Folder, read: &BTreeSet<&Path>) -> Vec<Diagnostic> {
     // The first guide of each directory with its reason, and the number of all.
     let mut unread: BTreeMap<&Path, (&Guide, &str, usize)> = BTreeMap::new();
     for guide in &folder.guides {
@@ -198,7 +198,7 @@ fn unread(folder: &Folder, read: &BTreeSet<&Path>) -> Vec<Diagnostic> {
             1 => format!("no client reads this file: {reason}"),
             _ => format!("no client reads this file and {} more: {reason}", count - 1),
         };
-        Diagnostic::new(rules::client::UNREAD_FILE, &guide.source, Span::at(0), message)
+        Diagnostic::new(rules::client::UNREAD_FILE, &guide.source, Span::empty_at(0), message)
             .with_help("give the name the ending that the client reads, or move the file")
     });
     diagnostics.collect()
@@ -212,7 +212,7 @@ fn is_document(name: &str) -> bool {
 }
 
 /// Keeps one of the findings that copies and links of a file have in common.
-fn once(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+fn deduplicate_findings(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut seen = BTreeSet::new();
     found.retain(|found| {
         let name = found.path().file_name().unwrap_or_default().to_owned();
@@ -231,9 +231,9 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
     let (mut repairable, mut useless) = (Vec::new(), Vec::new());
     let (mut scoped, mut useless_guides) = (0, 0);
     let index = name_index(folders.iter().copied(), project);
-    let everything = index.below("");
+    let everything = index.files_below("");
     for folder in folders {
-        let here = index.below(&folder.directory);
+        let here = index.files_below(&folder.directory);
         let mut lists: Option<(Vec<&str>, Vec<&str>)> = None;
         for guide in &folder.guides {
             let Some(scope) = &guide.scope else { continue };
@@ -242,7 +242,7 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
                 let files = project.files_below(&folder.directory).collect();
                 (files, project.directories_below(&folder.directory).collect())
             });
-            let mut dead = scope.globs.dead(&here);
+            let mut dead = scope.globs.dead_patterns(&here);
             // What takes files away covers none.
             let is_negative = |pattern: &str| pattern.starts_with('!');
             let written = scope.globs.written.iter();
@@ -250,7 +250,7 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
             dead.retain(|(pattern, _)| !is_negative(pattern));
             if !folder.directory.is_empty() && !dead.is_empty() {
                 // Whether a client counts from here or from the top depends on where it was started.
-                let anywhere = scope.globs.dead(&everything);
+                let anywhere = scope.globs.dead_patterns(&everything);
                 dead.retain(|(pattern, _)| anywhere.iter().any(|(dead, _)| dead == pattern));
             }
             let directory = folder.directory.as_str();
@@ -264,10 +264,10 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
             };
             let mut is_repaired = false;
             for (pattern, span) in &dead {
-                if let Some(repair) = paths.repair(pattern) {
+                if let Some(repair) = paths.find_repair(pattern) {
                     is_repaired = true;
-                    let help =
-                        repair.help("a pattern of what to leave out is not known here: `{}`");
+                    let help = repair
+                        .render_help("a pattern of what to leave out is not known here: `{}`");
                     repairable.push(report(&format!("\"{pattern}\""), *span, help));
                 }
             }

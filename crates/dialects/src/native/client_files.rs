@@ -37,7 +37,9 @@ struct FileToCheck {
 
 impl FileToCheck {
     fn has_header(&self) -> bool {
-        self.place.file().is_some_and(|(_, file)| file.format == FileFormat::FrontMatter)
+        self.place
+            .find_file_checks()
+            .is_some_and(|(_, file)| file.format == FileFormat::FrontMatter)
     }
 }
 
@@ -56,7 +58,7 @@ impl ClientFiles {
                 self.plugins.push(directory.to_owned());
             }
         }
-        let mut here = CheckedPlaces::all().in_directory(directory, &self.plugins);
+        let mut here = CheckedPlaces::builtin_places().in_directory(directory, &self.plugins);
         if places::OF_OTHER_PLUGINS.iter().any(|name| has(name)) {
             // The servers there are those of a plugin, of whichever client.
             here.retain(|(place, _)| place.is_below());
@@ -70,7 +72,7 @@ impl ClientFiles {
         for (entry, is_ignored) in all.filter(|(entry, _)| entry.kind == FileKind::File) {
             let Some(name) = entry.name.to_str() else { continue };
             for (place, base) in &here {
-                if !place.names(name) || is_ignored && !place.is_exact() {
+                if !place.matches_name(name) || is_ignored && !place.is_exact() {
                     continue;
                 }
                 if self.found.len() == limits::NATIVE_FILES {
@@ -79,7 +81,7 @@ impl ClientFiles {
                 let read = if is_ignored {
                     visit.handle().read(OsStr::new(name), limits::FILE_BYTES)
                 } else {
-                    visit.read(name)
+                    visit.read_file(name)
                 };
                 let Ok(bytes) = read else { continue };
                 self.found.push(FileToCheck {
@@ -97,16 +99,16 @@ impl ClientFiles {
     }
 
     /// Returns the texts with a header, such as commands, with the place where each body begins.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (&Arc<Source>, usize)> {
+    pub(super) fn texts_with_header(&self) -> impl Iterator<Item = (&Arc<Source>, usize)> {
         let files = self.found.iter().filter(|found| found.has_header());
-        files.map(|found| (&found.source, FrontMatter::read(&found.source).body_start))
+        files.map(|found| (&found.source, FrontMatter::from_source(&found.source).body_start))
     }
 
     /// Passes each to `tell`, with the checks for it.
     pub(super) fn each_checked<'s>(&'s self, tell: &mut dyn FnMut(CheckedClientFile<'s>)) {
         for FileToCheck { place, base, source } in &self.found {
             let is_plugin_agent = place.is_of_plugin_agents();
-            if let Some((checks, file)) = place.file() {
+            if let Some((checks, file)) = place.find_file_checks() {
                 tell(CheckedClientFile { checks, file, base, source, is_plugin_agent });
             }
         }

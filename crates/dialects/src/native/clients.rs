@@ -5,7 +5,7 @@ use brief_profiles::{BUILTIN, Client, ClientPlace, ClientRead, Form, KnownClient
 use crate::answer::Owner;
 
 /// Returns the places of an owner.
-pub(super) fn places(known: &KnownClients, owner: Owner) -> &[ClientPlace] {
+pub(super) fn client_places(known: &KnownClients, owner: Owner) -> &[ClientPlace] {
     match owner {
         Owner::User => &known.home,
         Owner::Project => &known.project,
@@ -38,11 +38,11 @@ pub(super) fn goes_by_itself(client: &Client) -> bool {
 /// Returns whether any client follows `@path` in the files of a place.
 pub(super) fn has_imports(known: &KnownClients, place: &ClientPlace) -> bool {
     let name = place.path.rsplit('/').next().unwrap_or(&place.path);
-    known.clients.iter().any(|client| client.loading.imports.has(name))
+    known.clients.iter().any(|client| client.loading.imports.contains_text(name))
 }
 
 /// Returns the word for a file of a form in an answer.
-pub(super) fn kind(form: Form) -> &'static str {
+pub(super) fn form_label(form: Form) -> &'static str {
     match form {
         Form::Instructions => "instructions",
         Form::Skill => "skill",

@@ -16,9 +16,9 @@ use brief_syntax::glob::{Glob, GlobError};
 use brief_syntax::{Span, TargetKind, limits};
 
 use crate::FileSet;
-use crate::name_index::{FilesBelow, PathCase, folded};
+use crate::name_index::{FilesBelow, PathCase, fold_case};
 
-use super::apply_to::{CliRule, at_any_depth, negation};
+use super::apply_to::{CliRule, at_any_depth, split_negation};
 
 /// The client whose patterns they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Globs {
     /// Reads patterns: each value may hold several, with commas between them.
     ///
     /// `None` means that they leave nothing out, so that there is nothing to match.
-    pub(super) fn read<'v>(
+    pub(super) fn parse<'v>(
         semantics: Semantics,
         values: impl IntoIterator<Item = (&'v str, Span)>,
         problems: &mut Vec<GlobsProblem>,
@@ -78,7 +78,7 @@ impl Globs {
         // Claude Code takes a list that says `**` and nothing else for none.
         let mut is_everything = true;
         'values: for (value, span) in values {
-            for pattern in patterns(semantics, value) {
+            for pattern in split_patterns(semantics, value) {
                 if globs.written.len() == limits::NATIVE_PATTERNS {
                     problems.push(GlobsProblem::TooMany { span });
                     break 'values;
@@ -86,12 +86,12 @@ impl Globs {
                 globs.written.push(pattern.to_owned());
                 globs.spans.push(span);
                 let (expanded, is_cut) = match semantics {
-                    Semantics::Claude => expand(pattern, limits::NATIVE_PATTERNS - count),
+                    Semantics::Claude => expand_braces(pattern, limits::NATIVE_PATTERNS - count),
                     _ => (vec![pattern.to_owned()], false),
                 };
                 count += expanded.len();
                 for pattern in &expanded {
-                    is_everything &= globs.add(pattern, span, problems);
+                    is_everything &= globs.add_pattern(pattern, span, problems);
                 }
                 if is_cut {
                     problems.push(GlobsProblem::TooMany { span });
@@ -108,7 +108,7 @@ impl Globs {
     }
 
     /// Adds one pattern; returns whether it says nothing about files.
-    fn add(&mut self, pattern: &str, span: Span, problems: &mut Vec<GlobsProblem>) -> bool {
+    fn add_pattern(&mut self, pattern: &str, span: Span, problems: &mut Vec<GlobsProblem>) -> bool {
         let written = self.written.len() - 1;
         let rule = match self.semantics {
             Semantics::Claude => {
@@ -116,10 +116,12 @@ impl Globs {
                 if pattern.is_empty() {
                     return true;
                 }
-                gitignore(&folded(pattern), written)
+                parse_gitignore_rule(&fold_case(pattern), written)
             }
-            Semantics::Workspace | Semantics::Whole => workspace(pattern, written).map(Some),
-            Semantics::Copilot => at_any_depth(&folded(pattern)).map(|(glob, is_negated)| {
+            Semantics::Workspace | Semantics::Whole => {
+                parse_workspace_rule(pattern, written).map(Some)
+            }
+            Semantics::Copilot => at_any_depth(&fold_case(pattern)).map(|(glob, is_negated)| {
                 Some(Rule { glob, written, is_negated, is_directory: false })
             }),
         };
@@ -135,13 +137,13 @@ impl Globs {
 
     /// Returns the pattern that covers a path, which is relative to what the patterns start at. A
     /// directory is covered when a file in it could be.
-    pub(super) fn covering(&self, path: &str, kind: TargetKind) -> Option<&str> {
-        let path = &*self.seen(path);
+    pub(super) fn find_covering_pattern(&self, path: &str, kind: TargetKind) -> Option<&str> {
+        let path = &*self.fold_path(path);
         let inside = |rule: &&Rule| !rule.is_negated && rule.glob.could_match_inside(path);
         let rule = match (self.semantics, kind) {
-            (Semantics::Claude, TargetKind::File) => self.ignoring(path, kind),
+            (Semantics::Claude, TargetKind::File) => self.find_ignoring_rule(path, kind),
             (Semantics::Claude, TargetKind::Directory) => {
-                self.ignoring(path, kind).or_else(|| self.rules.iter().find(inside))
+                self.find_ignoring_rule(path, kind).or_else(|| self.rules.iter().find(inside))
             }
             (_, TargetKind::File) => {
                 self.rules.iter().find(|rule| !rule.is_negated && rule.glob.matches(path))
@@ -153,14 +155,14 @@ impl Globs {
 
     /// Returns whether the patterns decide the same about every file right in a directory, if that is seen at once.
     pub(super) fn is_same_in(&self, directory: &str) -> bool {
-        let directory = &*self.seen(directory);
+        let directory = &*self.fold_path(directory);
         let concerns = |rule: &Rule| !rule.is_negated && rule.glob.may_concern(directory);
         !self.rules.iter().any(concerns)
             || self.semantics == Semantics::Claude
-                && self.ignoring(directory, TargetKind::Directory).is_some()
+                && self.find_ignoring_rule(directory, TargetKind::Directory).is_some()
     }
 
-    fn case(&self) -> PathCase {
+    fn path_case(&self) -> PathCase {
         match self.semantics {
             Semantics::Claude | Semantics::Copilot => PathCase::Folded,
             Semantics::Workspace | Semantics::Whole => PathCase::Kept,
@@ -168,9 +170,9 @@ impl Globs {
     }
 
     /// Returns a path as it is matched.
-    fn seen<'p>(&self, path: &'p str) -> Cow<'p, str> {
-        match self.case() {
-            PathCase::Folded => folded(path),
+    fn fold_path<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        match self.path_case() {
+            PathCase::Folded => fold_case(path),
             PathCase::Kept => Cow::Borrowed(path),
         }
     }
@@ -182,14 +184,14 @@ impl Globs {
 
     /// Returns whether Copilot's command line takes a path, seen from the root, to be covered.
     pub(super) fn is_covered_in_cli(&self, path: &str, kind: TargetKind) -> bool {
-        self.in_cli().iter().any(|rule| rule.covers(path, kind))
+        self.in_cli().iter().any(|rule| rule.matches_target(path, kind))
     }
 
     /// Adds the files that Copilot's command line takes to be covered.
     pub(super) fn cover_in_cli(&self, files: &FilesBelow<'_>, covered: &mut FileSet) {
         for rule in self.in_cli() {
-            for (place, file) in rule.likely(files) {
-                if rule.covers(file, TargetKind::File) {
+            for (place, file) in rule.likely_files(files) {
+                if rule.matches_target(file, TargetKind::File) {
                     covered.insert(place);
                 }
             }
@@ -197,13 +199,13 @@ impl Globs {
     }
 
     fn in_cli(&self) -> &[CliRule] {
-        let read = || self.written.iter().filter_map(|pattern| CliRule::read(pattern)).collect();
+        let read = || self.written.iter().filter_map(|pattern| CliRule::parse(pattern)).collect();
         self.cli.get_or_init(read)
     }
 
     /// As `git` decides: from the top down, the last line that matches counts, and below a directory
     /// that is ignored nothing is taken back.
-    fn ignoring(&self, path: &str, kind: TargetKind) -> Option<&Rule> {
+    fn find_ignoring_rule(&self, path: &str, kind: TargetKind) -> Option<&Rule> {
         let ends = path.match_indices('/').map(|(at, _)| (at, true));
         let is_directory = kind == TargetKind::Directory;
         let last = (!path.is_empty()).then_some((path.len(), is_directory));
@@ -216,15 +218,17 @@ impl Globs {
     }
 
     /// Returns the compiled patterns.
-    pub(super) fn compiled(&self) -> impl Iterator<Item = &Glob> {
+    pub(super) fn compiled_globs(&self) -> impl Iterator<Item = &Glob> {
         self.rules.iter().map(|rule| &rule.glob)
     }
 
     /// Adds the files that the patterns cover.
-    pub(super) fn cover(&self, files: &FilesBelow<'_>, covered: &mut FileSet) {
+    pub(super) fn add_covered_files(&self, files: &FilesBelow<'_>, covered: &mut FileSet) {
         for rule in self.rules.iter().filter(|rule| !rule.is_negated) {
-            for (place, file) in files.likely(&rule.glob, self.case()) {
-                if !covered.contains(place) && self.covering(file, TargetKind::File).is_some() {
+            for (place, file) in files.likely_matches(&rule.glob, self.path_case()) {
+                if !covered.contains(place)
+                    && self.find_covering_pattern(file, TargetKind::File).is_some()
+                {
                     covered.insert(place);
                 }
             }
@@ -232,7 +236,7 @@ impl Globs {
     }
 
     /// Returns the patterns that cover none of the files, with their places. What only takes back is left alone.
-    pub(super) fn dead(&self, files: &FilesBelow<'_>) -> Vec<(&str, Span)> {
+    pub(super) fn dead_patterns(&self, files: &FilesBelow<'_>) -> Vec<(&str, Span)> {
         let mut dead = Vec::new();
         for (index, (written, &span)) in self.written.iter().zip(&self.spans).enumerate() {
             let mut rules = self
@@ -241,7 +245,9 @@ impl Globs {
                 .filter(|rule| rule.written == index && !rule.is_negated)
                 .peekable();
             let reaches = |rule: &Rule| {
-                files.likely(&rule.glob, self.case()).any(|(_, file)| self.reaches(rule, file))
+                files
+                    .likely_matches(&rule.glob, self.path_case())
+                    .any(|(_, file)| self.rule_matches_file(rule, file))
             };
             if rules.peek().is_some() && !rules.any(reaches) {
                 dead.push((written.as_str(), span));
@@ -250,8 +256,8 @@ impl Globs {
         dead
     }
 
-    fn reaches(&self, rule: &Rule, file: &str) -> bool {
-        let file = &*self.seen(file);
+    fn rule_matches_file(&self, rule: &Rule, file: &str) -> bool {
+        let file = &*self.fold_path(file);
         if self.semantics == Semantics::Claude && rule.glob.may_concern(file) {
             let mut above = file.match_indices('/').map(|(at, _)| &file[..at]);
             if above.any(|directory| rule.glob.matches(directory)) {
@@ -263,17 +269,17 @@ impl Globs {
 }
 
 /// Returns the patterns in a text.
-pub(super) fn patterns(semantics: Semantics, value: &str) -> Vec<&str> {
+pub(super) fn split_patterns(semantics: Semantics, value: &str) -> Vec<&str> {
     match semantics {
         Semantics::Whole => {
             Some(value.trim()).filter(|text| !text.is_empty()).into_iter().collect()
         }
-        _ => split(value).collect(),
+        _ => split_at_commas(value).collect(),
     }
 }
 
 /// Splits at the commas that stand outside of braces.
-pub(super) fn split(value: &str) -> impl Iterator<Item = &str> {
+pub(super) fn split_at_commas(value: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let mut is_escaped = false;
     value
@@ -294,14 +300,14 @@ pub(super) fn split(value: &str) -> impl Iterator<Item = &str> {
 
 /// Puts each alternative of each pair of braces in, at most `budget` times. Returns whether there
 /// were more.
-pub(super) fn expand(pattern: &str, budget: usize) -> (Vec<String>, bool) {
+pub(super) fn expand_braces(pattern: &str, budget: usize) -> (Vec<String>, bool) {
     let mut finished = Vec::new();
     let mut pending = vec![(pattern.to_owned(), 0)];
     while let Some((pattern, from)) = pending.pop() {
         if finished.len() + pending.len() >= budget {
             return (finished, true);
         }
-        let Some((start, end, parts)) = braces(&pattern, from) else {
+        let Some((start, end, parts)) = find_braces(&pattern, from) else {
             finished.push(pattern);
             continue;
         };
@@ -315,7 +321,7 @@ pub(super) fn expand(pattern: &str, budget: usize) -> (Vec<String>, bool) {
 }
 
 /// Finds the first pair of braces with something in it, and its alternatives.
-fn braces(pattern: &str, from: usize) -> Option<(usize, usize, Vec<&str>)> {
+fn find_braces(pattern: &str, from: usize) -> Option<(usize, usize, Vec<&str>)> {
     let mut open: Option<usize> = None;
     let mut depth = 0_usize;
     let mut parts = Vec::new();
@@ -357,7 +363,7 @@ pub(super) fn from_workspace(pattern: &str) -> &str {
 }
 
 /// Reads a pattern that starts at the workspace.
-fn workspace(pattern: &str, written: usize) -> Result<Rule, GlobError> {
+fn parse_workspace_rule(pattern: &str, written: usize) -> Result<Rule, GlobError> {
     let rest = from_workspace(pattern);
     // A directory stands for what is in it.
     let glob = match rest.strip_suffix('/') {
@@ -368,11 +374,11 @@ fn workspace(pattern: &str, written: usize) -> Result<Rule, GlobError> {
 }
 
 /// Reads a line of a `.gitignore`; a comment is none.
-fn gitignore(line: &str, written: usize) -> Result<Option<Rule>, GlobError> {
+fn parse_gitignore_rule(line: &str, written: usize) -> Result<Option<Rule>, GlobError> {
     if line.starts_with('#') {
         return Ok(None);
     }
-    let (pattern, is_negated) = negation(line);
+    let (pattern, is_negated) = split_negation(line);
     let is_directory = pattern.ends_with('/');
     let pattern = pattern.strip_suffix('/').unwrap_or(pattern);
     if pattern.is_empty() {

@@ -25,9 +25,9 @@ use super::client_files::ClientFiles;
 use super::clients::read_of;
 use super::model::{Folder, Guide, mark_shared, number_texts};
 use super::parse;
-use super::reach::reach;
+use super::reach::collect_reaches;
 use super::read::{Level, NativeReader};
-use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve, undecided_in};
+use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve_folders, undecided_in};
 use super::{NAME, check, settings};
 
 /// The dialect of the files that clients read by themselves.
@@ -67,7 +67,7 @@ impl Dialect for Native {
         }))
     }
 
-    fn ask(
+    fn read_guidance(
         &self,
         system: &dyn System,
         moment: &Moment,
@@ -118,34 +118,34 @@ impl PathGuidance {
             },
         };
         guidance.root.clone_from(&path);
-        let entries = listed(root);
+        let entries = list_directory(root);
         let known = if entries.as_ref().is_none_or(|entries| is_listed(entries, OWN)) {
             let mut own = OwnClients::read(root, &path);
             guidance.diagnostics.append(&mut own.diagnostics);
-            own.known()
+            own.known_clients()
         } else {
             Cow::Borrowed(&BUILTIN)
         };
         if let Some((folder, reader)) = of_user(system, &known, &path) {
             guidance.folders.extend(folder);
-            guidance.take(reader);
+            guidance.merge_reader(reader);
         }
         if let Some(target) = moment.mounted_target() {
             let mut reader = NativeReader::new(system, &known, path, limits::NATIVE_BYTES);
-            guidance.walk(&mut reader, root, entries, target);
-            guidance.take(reader);
+            guidance.walk_levels(&mut reader, root, entries, target);
+            guidance.merge_reader(reader);
         }
         guidance.known = known;
         mark_shared(&mut guidance.folders);
         guidance
     }
 
-    fn take(&mut self, reader: NativeReader<'_>) {
+    fn merge_reader(&mut self, reader: NativeReader<'_>) {
         self.diagnostics.extend(reader.diagnostics);
         self.found += reader.found;
     }
 
-    fn walk(
+    fn walk_levels(
         &mut self,
         reader: &mut NativeReader<'_>,
         root: &dyn Dir,
@@ -164,12 +164,12 @@ impl PathGuidance {
             let message = format!(
                 "more than {limit} directories on the way: client files in the middle are left out"
             );
-            reader.about(&path, rules::client::LIMIT, message);
+            reader.report_path(&path, rules::client::LIMIT, message);
         }
         for depth in 0..=names.len() {
             let handle = below.as_deref().unwrap_or(root);
             if is_looked_at(depth, levels, limits::NATIVE_LEVELS) && !is_closed {
-                let listed = top.take().unwrap_or_else(|| listed(handle));
+                let listed = top.take().unwrap_or_else(|| list_directory(handle));
                 let has =
                     |name: &str| listed.as_ref().is_none_or(|entries| is_listed(entries, name));
                 let level = Level {
@@ -179,7 +179,7 @@ impl PathGuidance {
                     owner: Owner::Project,
                     has: &has,
                 };
-                self.folders.extend(reader.folder(root, level));
+                self.folders.extend(reader.read_folder(root, level));
             }
             let Some(name) = names.get(depth) else { break };
             path.push(name);
@@ -205,7 +205,7 @@ impl PathGuidance {
 }
 
 /// Lists a directory, sorted; `None` when it is large.
-fn listed(handle: &dyn Dir) -> Option<Vec<DirEntry>> {
+fn list_directory(handle: &dyn Dir) -> Option<Vec<DirEntry>> {
     let mut entries = handle.first_entries(LISTED).ok().filter(|found| found.len() < LISTED)?;
     entries.sort_unstable();
     Some(entries)
@@ -223,7 +223,7 @@ fn of_user<'s>(
 ) -> Option<(Option<Folder>, NativeReader<'s>)> {
     let home = resolved_home(system).filter(|home| home != mounted)?;
     let handle = system.open_dir(&home).ok()?;
-    let listed = listed(handle.as_ref());
+    let listed = list_directory(handle.as_ref());
     let has = |name: &str| listed.as_ref().is_none_or(|entries| is_listed(entries, name));
     let mut reader = NativeReader::new(system, known, home.clone(), limits::NATIVE_BYTES);
     let level = Level {
@@ -233,15 +233,15 @@ fn of_user<'s>(
         owner: Owner::User,
         has: &has,
     };
-    let folder = reader.folder(handle.as_ref(), level);
+    let folder = reader.read_folder(handle.as_ref(), level);
     Some((folder, reader))
 }
 
 impl DialectGuidance for PathGuidance {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
-        let about = self.target.as_ref().map_or(NativeTarget::Elsewhere, NativeTarget::target);
+    fn resolve_items<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
+        let about = self.target.as_ref().map_or(NativeTarget::Elsewhere, NativeTarget::from_target);
         let asked = NativeQuestion::new(&self.known, moment, about, &self.root);
-        resolve(self.folders.iter(), &asked, answer);
+        resolve_folders(self.folders.iter(), &asked, answer);
     }
 
     fn diagnostics(&self) -> &[Diagnostic] {
@@ -271,14 +271,14 @@ struct ProjectGuidance {
 }
 
 impl Reader for ProjectGuidance {
-    fn visit(&mut self, visit: &Visit<'_>) {
+    fn visit_directory(&mut self, visit: &Visit<'_>) {
         self.strays.visit(visit);
         self.client_files.visit(visit);
         if self.root.as_os_str().is_empty() {
             visit.root().clone_into(&mut self.root);
             let mut own = OwnClients::read(visit.top(), visit.root());
             self.diagnostics.append(&mut own.diagnostics);
-            self.known = own.known();
+            self.known = own.known_clients();
             // Its mistakes are not the project's.
             let user = of_user(visit.system(), &self.known, visit.root());
             self.folders.extend(user.and_then(|(folder, _)| folder));
@@ -303,7 +303,7 @@ impl Reader for ProjectGuidance {
             owner: Owner::Project,
             has: &is_there,
         };
-        self.folders.extend(reader.folder(visit.top(), level));
+        self.folders.extend(reader.read_folder(visit.top(), level));
         check::keep_for_clients(&mut reader.diagnostics);
         self.diagnostics.append(&mut reader.diagnostics);
         self.left = reader.bytes;
@@ -317,13 +317,14 @@ impl Reader for ProjectGuidance {
 }
 
 impl DialectGuidance for ProjectGuidance {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
-        let about = moment.target.as_ref().map_or(NativeTarget::Everything, NativeTarget::target);
+    fn resolve_items<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
+        let about =
+            moment.target.as_ref().map_or(NativeTarget::Everything, NativeTarget::from_target);
         let asked = NativeQuestion::new(&self.known, moment, about, &self.root);
-        resolve(self.folders.iter(), &asked, answer);
+        resolve_folders(self.folders.iter(), &asked, answer);
     }
 
-    fn reach<'s>(
+    fn collect_reach<'s>(
         &'s self,
         moment: &Moment,
         files: &ProjectFiles,
@@ -331,7 +332,7 @@ impl DialectGuidance for ProjectGuidance {
     ) {
         let some_file = NativeTarget::Path("", TargetKind::File);
         let asked = NativeQuestion::new(&self.known, moment, some_file, &self.root);
-        if !moment.mentions.is_empty() || !reach(&self.folders, &asked, files, tell) {
+        if !moment.mentions.is_empty() || !collect_reaches(&self.folders, &asked, files, tell) {
             by_asking(self, moment, files, tell);
         }
     }
@@ -348,15 +349,15 @@ impl DialectGuidance for ProjectGuidance {
         let undecided = undecided_in(&self.folders, directory);
         Box::new(move |file, record| {
             for (folder, globs) in &undecided {
-                if let Some(below) = folder.below(file.slashed()) {
-                    record.note(globs.covering(below, file.kind()).is_some());
+                if let Some(below) = folder.relative_path(file.slashed()) {
+                    record.record_match(globs.find_covering_pattern(below, file.kind()).is_some());
                 }
             }
         })
     }
 
     fn loads_by_file(&self, client: &str) -> bool {
-        let Some(client) = self.known.find(client) else { return false };
+        let Some(client) = self.known.find_client(client) else { return false };
         let is_read = |folder: &Folder, guide: &Guide| {
             let place = guide.place.as_ref();
             (guide.scope.is_some() || !folder.directory.is_empty())
@@ -369,14 +370,14 @@ impl DialectGuidance for ProjectGuidance {
     }
 
     fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {
-        check::check(&self.folders, &self.strays, files)
+        check::check_client_files(&self.folders, &self.strays, files)
     }
 
     fn client_files<'s>(&'s self, tell: &mut dyn FnMut(CheckedClientFile<'s>)) {
         self.client_files.each_checked(tell);
     }
 
-    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+    fn visit_texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
         let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
         let mut told = HashSet::new();
         for guide in project.flat_map(|folder| &folder.guides) {
@@ -391,7 +392,7 @@ impl DialectGuidance for ProjectGuidance {
             });
         }
         // Commands and prompts are guidance once someone calls them.
-        let texts = self.client_files.texts();
+        let texts = self.client_files.texts_with_header();
         for (source, body_start) in texts.filter(|(source, _)| !told.contains(source.path())) {
             tell(GuidanceText { dialect: NAME, source, body_start, is_skill: false, entry: None });
         }

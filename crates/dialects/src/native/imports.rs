@@ -11,7 +11,7 @@ use std::sync::Arc;
 use brief_syntax::markdown::Outline;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use brief_system::Dir;
-use brief_system::paths::cleaned;
+use brief_system::paths::clean_path;
 
 use crate::answer::Owner;
 
@@ -54,7 +54,7 @@ fn imports_of(source: &Source, start: usize) -> Vec<Import> {
         }
     }
     if !found.is_empty() {
-        let outline = Outline::of(body);
+        let outline = Outline::parse(body);
         found.retain(|import| !outline.is_opaque(import.span.start - start));
     }
     found
@@ -91,7 +91,7 @@ fn looks_like_a_file(path: &str) -> bool {
 
 /// Reads what the files of a directory import, and what those import. `root` is the open root of the
 /// reader.
-pub(super) fn follow(reader: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut Folder) {
+pub(super) fn read_imports(reader: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut Folder) {
     let mut pending = Vec::new();
     for (index, guide) in folder.guides.iter().enumerate() {
         if guide.place.as_ref().is_some_and(|place| clients::has_imports(reader.known, place))
@@ -131,8 +131,8 @@ pub(super) fn follow(reader: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
                 reader.diagnostics.push(limit.with_help(help));
                 break;
             }
-            let Some(wanted) = locate(reader, &source, &import.path, &allowed) else {
-                reader.diagnostics.extend(problem(&source, import, NotRead::Outside));
+            let Some(wanted) = resolve_import(reader, &source, &import.path, &allowed) else {
+                reader.diagnostics.extend(import_problem(&source, import, NotRead::Outside));
                 continue;
             };
             let known_as = known.get(&wanted).copied();
@@ -149,7 +149,7 @@ pub(super) fn follow(reader: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
             }
             match reader.read_below(root, &wanted) {
                 Ok(bytes) if memchr::memchr(0, &bytes).is_none() => {
-                    let line = source.line(import.span.start);
+                    let line = source.line_number(import.span.start);
                     let by = source.path().strip_prefix(&folder.path).unwrap_or(source.path());
                     let reason = format!("imported by {}:{line}", by.display());
                     let imported = Arc::new(Source::from_bytes(wanted.clone(), bytes));
@@ -165,16 +165,16 @@ pub(super) fn follow(reader: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
                 }
                 Ok(_) => {
                     let refused = NotRead::Refused("is not a text".to_owned());
-                    reader.diagnostics.extend(problem(&source, import, refused));
+                    reader.diagnostics.extend(import_problem(&source, import, refused));
                 }
-                Err(unread) => reader.diagnostics.extend(problem(&source, import, unread)),
+                Err(unread) => reader.diagnostics.extend(import_problem(&source, import, unread)),
             }
         }
-        finish(&mut folder.guides[index], &source, &imports, targets);
+        record_imports(&mut folder.guides[index], &source, &imports, targets);
     }
 }
 
-fn finish(guide: &mut Guide, source: &Source, imports: &[Import], targets: Vec<PathBuf>) {
+fn record_imports(guide: &mut Guide, source: &Source, imports: &[Import], targets: Vec<PathBuf>) {
     if !targets.is_empty() && says_nothing_else(source, guide.body_start, imports) {
         let names: Vec<&str> = imports.iter().map(|import| import.path.as_str()).collect();
         guide.use_ = Use::Bridge(format!("it only imports {}", names.join(", ")));
@@ -183,7 +183,7 @@ fn finish(guide: &mut Guide, source: &Source, imports: &[Import], targets: Vec<P
 }
 
 /// Finds what an import means, by its text; `None` for a path that leads where it may not.
-fn locate(
+fn resolve_import(
     reader: &NativeReader<'_>,
     source: &Source,
     path: &str,
@@ -194,11 +194,11 @@ fn locate(
         Some(rest) => reader.home()?.join(rest),
         None => directory.join(path),
     };
-    Some(cleaned(&absolute)).filter(|path| path.starts_with(allowed))
+    Some(clean_path(&absolute)).filter(|path| path.starts_with(allowed))
 }
 
 /// Returns the problem of an import that is not followed, unless the word was no path or leads to a directory.
-fn problem(source: &Arc<Source>, import: &Import, unread: NotRead) -> Option<Diagnostic> {
+fn import_problem(source: &Arc<Source>, import: &Import, unread: NotRead) -> Option<Diagnostic> {
     let Import { path, span } = import;
     let (rule, message, help) = match unread {
         NotRead::Refused(problem) => {

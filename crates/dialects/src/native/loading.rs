@@ -38,7 +38,7 @@ impl<'l> Loading<'l> {
         asked: &'l NativeQuestion<'l, 'l>,
     ) -> Loading<'l> {
         let folders: Vec<(&Folder, Seat)> =
-            folders.iter().map(|&folder| (folder, seat(folder, asked.started))).collect();
+            folders.iter().map(|&folder| (folder, folder_seat(folder, asked.started))).collect();
         let at_start = folders.iter().filter(|(_, seat)| seat.is_at_start());
         let mode = modes::in_force(client, at_start.flat_map(|(folder, _)| &folder.settings));
         let is_near = match (asked.started, asked.about) {
@@ -52,7 +52,7 @@ impl<'l> Loading<'l> {
     }
 
     /// Marks what the client loads, and what that imports.
-    pub(super) fn mark(&self, candidates: &mut [Candidate<'_>]) {
+    pub(super) fn mark_loaded(&self, candidates: &mut [Candidate<'_>]) {
         let mut pending = Vec::new();
         let mut room = self.client.loading.most_bytes;
         let covers_in_cli = |globs: &Globs| match self.asked.about {
@@ -64,7 +64,9 @@ impl<'l> Loading<'l> {
             let Candidate { folder, guide, verdict, .. } = candidate;
             let is_in =
                 !matches!(verdict, PatternVerdict::In(State::Manual, _) | PatternVerdict::Out(_));
-            let Some(imports) = self.choice(folder, guide, is_in, &covers_in_cli) else { continue };
+            let Some(imports) = self.resolve_loading(folder, guide, is_in, &covers_in_cli) else {
+                continue;
+            };
             if let Some(left) = room.filter(|_| is_counted(folder, guide)) {
                 // What is cut is not there: what comes after it neither.
                 let Some(left) = left.checked_sub(guide.source.text().len()) else {
@@ -114,7 +116,7 @@ impl<'l> Loading<'l> {
 
     /// Returns whether the client loads a guide and, if so, what the guide imports. `is_in` tells whether the guide's own
     /// pattern covers the path.
-    pub(super) fn choice(
+    pub(super) fn resolve_loading(
         &self,
         folder: &Folder,
         guide: &Guide,
@@ -132,10 +134,10 @@ impl<'l> Loading<'l> {
                 is_scoped.is_some_and(|is_scoped| {
                     self.is_in_mode(read, place.form, seat, is_scoped)
                         && self.is_read(folder, read, seat, is_scoped)
-                        && passing::reason(self.client, folder, guide, read).is_none()
+                        && passing::passed_over_reason(self.client, folder, guide, read).is_none()
                 })
             };
-            known.filter(is_read).or_else(|| self.named(folder, place).filter(is_read))
+            known.filter(is_read).or_else(|| self.find_named_read(folder, place).filter(is_read))
         });
         let name = match by_place {
             Some(read) => read.path.rsplit('/').next().unwrap_or(&read.path),
@@ -143,7 +145,7 @@ impl<'l> Loading<'l> {
             None if self.is_instructed(guide) => "",
             None => return None,
         };
-        Some(self.client.loading.imports.has(name))
+        Some(self.client.loading.imports.contains_text(name))
     }
 
     fn seat_of(&self, folder: &Folder) -> Seat {
@@ -162,7 +164,9 @@ impl<'l> Loading<'l> {
                 NativeTarget::Everything => false,
                 _ => {
                     let attaches = read.attaches.filter(|_| !seat.is_at_start());
-                    self.asked.moment.attaches(attaches.unwrap_or(self.client.loading.attaches))
+                    self.asked
+                        .moment
+                        .attaches_files(attaches.unwrap_or(self.client.loading.attaches))
                 }
             };
             if !is_attached || is_scoped && !self.is_near {
@@ -206,7 +210,7 @@ impl<'l> Loading<'l> {
     }
 
     /// Returns how the client reads a file by a name that its settings give.
-    fn named(&self, folder: &Folder, place: &ClientPlace) -> Option<&'static ClientRead> {
+    fn find_named_read(&self, folder: &Folder, place: &ClientPlace) -> Option<&'static ClientRead> {
         if place.form != Form::Instructions || folder.owner == Owner::User {
             return None;
         }
@@ -267,7 +271,7 @@ pub(super) fn is_counted(folder: &Folder, guide: &Guide) -> bool {
 
 /// Returns where a directory lies, seen from the one that the client was started in. What the user has is
 /// always there.
-fn seat(folder: &Folder, started: Option<&Path>) -> Seat {
+fn folder_seat(folder: &Folder, started: Option<&Path>) -> Seat {
     if folder.owner == Owner::User {
         return Seat::Root;
     }

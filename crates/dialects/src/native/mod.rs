@@ -56,7 +56,7 @@ pub use check::{
 };
 pub use clients::is_beginning;
 pub use guidance::Native;
-pub use readers::reads;
+pub use readers::client_reads_file;
 pub use translate::{RuleScope, RuleUse, client_pattern, portable_patterns, rule_scope};
 
 /// The name of the dialect.

@@ -66,7 +66,7 @@ impl Guide {
             kind,
             name,
             description: String::new(),
-            line: source.line(body_start),
+            line: source.line_number(body_start),
             body_start,
             scope: None,
             use_,
@@ -92,13 +92,13 @@ impl Guide {
     }
 
     /// Returns the file itself, whatever links lead to it.
-    pub(super) fn real(&self) -> &Path {
+    pub(super) fn real_path(&self) -> &Path {
         self.real.as_deref().unwrap_or(self.path())
     }
 
     /// Returns the file itself, whatever links of files and directories lead to it.
     pub(super) fn file(&self) -> &Path {
-        self.behind.as_deref().unwrap_or(self.real())
+        self.behind.as_deref().unwrap_or(self.real_path())
     }
 
     /// Returns the text to deliver.
@@ -107,7 +107,7 @@ impl Guide {
     }
 
     /// Returns the text to compare with those of others.
-    pub(super) fn compared(&self) -> ComparedText<'_> {
+    pub(super) fn compared_text(&self) -> ComparedText<'_> {
         self.text_number
             .map_or_else(|| ComparedText::Words(self.content().trim()), ComparedText::Number)
     }
@@ -190,7 +190,7 @@ impl Folder {
     }
 
     /// Returns `path` as this directory sees it; `None` when it lies elsewhere.
-    pub(super) fn below<'p>(&self, path: &'p str) -> Option<&'p str> {
+    pub(super) fn relative_path<'p>(&self, path: &'p str) -> Option<&'p str> {
         if self.directory.is_empty() {
             return Some(path);
         }

@@ -26,13 +26,13 @@ pub(super) enum SettingsRank {
 /// Returns the settings of the user and of the machine about what clients load.
 pub(super) fn of_user(system: &dyn System, level: Level<'_>) -> Vec<Setting> {
     let mut found = Vec::new();
-    for (client, modes) in clients() {
+    for (client, modes) in clients_with_modes() {
         let mut read = Options::default();
         let mut look = |path: &std::path::Path, rank| {
             let Ok(bytes) = system.read(path, limits::FILE_BYTES) else { return };
             let text = String::from_utf8_lossy(&bytes);
-            found.extend(switch(client, modes, &text, rank));
-            read.add(modes, &text);
+            found.extend(parse_switch(client, modes, &text, rank));
+            read.add_settings(modes, &text);
         };
         for path in modes.home.iter().filter(|path| (level.has)(first_name(path))) {
             look(&level.path.join(&**path), SettingsRank::User);
@@ -40,7 +40,7 @@ pub(super) fn of_user(system: &dyn System, level: Level<'_>) -> Vec<Setting> {
         if let Some(path) = machine_file(modes) {
             look(std::path::Path::new(&**path), SettingsRank::Machine);
         }
-        let mode = read.mode(modes).and_then(|name| mode_named(modes, name));
+        let mode = read.find_mode(modes).and_then(|name| mode_named(modes, name));
         found.extend(mode.map(|mode| Setting::Mode { client: &client.id, mode }));
     }
     found
@@ -48,8 +48,8 @@ pub(super) fn of_user(system: &dyn System, level: Level<'_>) -> Vec<Setting> {
 
 /// Returns the switch in a project's settings.
 pub(super) fn of_project(client: &str, text: &str, rank: SettingsRank) -> Option<Setting> {
-    let (client, modes) = clients().find(|(known, _)| *known.id == *client)?;
-    switch(client, modes, text, rank)
+    let (client, modes) = clients_with_modes().find(|(known, _)| *known.id == *client)?;
+    parse_switch(client, modes, text, rank)
 }
 
 /// Returns the mode that a client is in, from the settings that concern it.
@@ -58,7 +58,7 @@ pub(super) fn in_force<'s>(
     settings: impl Iterator<Item = &'s Setting>,
 ) -> Option<&'static LoadingMode> {
     client.loading.modes.as_ref()?;
-    let modes = clients().find(|(known, _)| known.id == client.id)?.1;
+    let modes = clients_with_modes().find(|(known, _)| known.id == client.id)?.1;
     let (mut chosen, mut switched) = (None, None);
     for setting in settings {
         match setting {
@@ -76,7 +76,7 @@ pub(super) fn in_force<'s>(
 }
 
 /// Returns the built-in clients that have such a setting. Settings outlive the question that they were read for.
-fn clients() -> impl Iterator<Item = (&'static Client, &'static LoadingModes)> {
+fn clients_with_modes() -> impl Iterator<Item = (&'static Client, &'static LoadingModes)> {
     BUILTIN.clients.iter().filter_map(|client| Some((client, client.loading.modes.as_ref()?)))
 }
 
@@ -107,7 +107,7 @@ struct Options {
 }
 
 impl Options {
-    fn add(&mut self, modes: &LoadingModes, text: &str) {
+    fn add_settings(&mut self, modes: &LoadingModes, text: &str) {
         // Most settings say nothing about it.
         if !modes.table.last().is_some_and(|key| text.contains(&**key)) {
             return;
@@ -137,7 +137,7 @@ impl Options {
     }
 
     /// Returns the name of the mode; `None` where nothing is set.
-    fn mode<'m>(&'m self, modes: &'m LoadingModes) -> Option<&'m str> {
+    fn find_mode<'m>(&'m self, modes: &'m LoadingModes) -> Option<&'m str> {
         let known = self.named.as_deref().filter(|name| mode_is_known(modes, name));
         let named = known.unwrap_or(&modes.usual);
         match (&self.former, &modes.former) {
@@ -154,7 +154,7 @@ fn mode_is_known(modes: &LoadingModes, name: &str) -> bool {
     modes.modes.iter().any(|mode| *mode.name == *name)
 }
 
-fn switch(
+fn parse_switch(
     client: &'static Client,
     modes: &LoadingModes,
     text: &str,

@@ -10,7 +10,7 @@ use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use toml_edit::Document;
 
-use super::clients::kind;
+use super::clients::form_label;
 use super::globs::{Globs, GlobsProblem, Semantics};
 use super::model::{Guide, Scope, Use};
 
@@ -24,13 +24,13 @@ pub(super) struct ClientFile {
 }
 
 /// Reads a file of a place.
-pub(super) fn parse(
+pub(super) fn parse_guide(
     found: ClientFile,
     place: &ClientPlace,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Guide {
     let ClientFile { source, real, below } = found;
-    let mut front = FrontMatter::read(&source);
+    let mut front = FrontMatter::from_source(&source);
     let is_bare = matches!(place.form, Form::Instructions | Form::Legacy | Form::Plain);
     if is_bare && !has_fields(&front) {
         // Two lines of dashes in a format without front matter are just that.
@@ -50,39 +50,40 @@ pub(super) fn parse(
     let (scope, use_) = match place.form {
         Form::Instructions | Form::Legacy | Form::Plain => {
             let name = below.rsplit('/').next().unwrap_or(&below);
-            (None, always(format!("{name} applies to everything below it")))
+            (None, always_active(format!("{name} applies to everything below it")))
         }
-        Form::Claude if is_lost => {
-            (None, always("its front matter is not valid, so Claude Code reads no `paths` in it"))
-        }
-        Form::Claude => fields.claude(),
-        Form::Cursor => fields.cursor(),
-        Form::Copilot => fields.copilot(),
+        Form::Claude if is_lost => (
+            None,
+            always_active("its front matter is not valid, so Claude Code reads no `paths` in it"),
+        ),
+        Form::Claude => fields.claude_use(),
+        Form::Cursor => fields.cursor_use(),
+        Form::Copilot => fields.copilot_use(),
         Form::Cline if is_broken => {
             front.body_start = without_mark(&source);
-            (None, always("its front matter is not valid, so Cline reads all of it as text"))
+            (None, always_active("its front matter is not valid, so Cline reads all of it as text"))
         }
-        Form::Cline => fields.cline(),
-        Form::Windsurf => fields.windsurf(),
-        Form::Augment => fields.augment(),
-        Form::Qwen => fields.qwen(),
+        Form::Cline => fields.cline_use(),
+        Form::Windsurf => fields.windsurf_use(),
+        Form::Augment => fields.augment_use(),
+        Form::Qwen => fields.qwen_use(),
         Form::Continue => fields.continue_(),
-        Form::Kiro => fields.kiro(),
-        Form::Skill => fields.skill(),
+        Form::Kiro => fields.kiro_use(),
+        Form::Skill => fields.skill_use(),
         Form::Agent if toml_fields.is_some() => (None, Use::Listed),
-        Form::Agent => fields.agent(),
+        Form::Agent => fields.agent_use(),
     };
     let (name, description) = toml_fields.unwrap_or_else(|| {
-        (name_of(place.form, &below, &front), description(place.form, &source, &front))
+        (name_of(place.form, &below, &front), guide_description(place.form, &source, &front))
     });
-    let guide = Guide::new(source, kind(place.form), name, front.body_start, use_);
+    let guide = Guide::new(source, form_label(place.form), name, front.body_start, use_);
     let mut guide = Guide { description, scope, place: Some(place.clone()), real, ..guide };
     let is_text = matches!(guide.use_, Use::Active(_) | Use::Manual);
     if is_text && guide.content().trim().is_empty() {
         guide.use_ = Use::Never("is empty".into());
     }
     if guide.use_ == Use::Manual {
-        guide.mentions = mentions(place.form, &guide.name, &below);
+        guide.mentions = mention_keys(place.form, &guide.name, &below);
     }
     guide
 }
@@ -92,10 +93,10 @@ pub(super) fn parse(
 pub(super) fn limit_of_rule(below: &str, source: &Arc<Source>) -> Option<&'static str> {
     let place = BUILTIN.project.iter().find(|place| {
         let inside = below.strip_prefix(place.path.as_ref() as &str);
-        kind(place.form) == "rule" && inside.is_some_and(|inside| inside.starts_with('/'))
+        form_label(place.form) == "rule" && inside.is_some_and(|inside| inside.starts_with('/'))
     })?;
     let found = ClientFile { source: Arc::clone(source), real: None, below: below.to_owned() };
-    let guide = parse(found, place, &mut Vec::new());
+    let guide = parse_guide(found, place, &mut Vec::new());
     let is_wide = |scope: &Scope| {
         scope.globs.written.iter().any(|pattern| matches!(pattern.as_str(), "**" | "**/*" | "*"))
     };
@@ -109,13 +110,13 @@ pub(super) fn limit_of_rule(below: &str, source: &Arc<Source>) -> Option<&'stati
 
 /// Reads a file that another one imports.
 pub(super) fn parse_imported(source: Arc<Source>, reason: String) -> Guide {
-    let front = FrontMatter::read(&source);
+    let front = FrontMatter::from_source(&source);
     let body_start = if has_fields(&front) { front.body_start } else { without_mark(&source) };
     let is_empty = source.text()[body_start..].trim().is_empty();
     let name = source.path().file_name().unwrap_or_default().to_string_lossy();
-    let name = stem(&name).to_owned();
-    let use_ = if is_empty { Use::Never("is empty".into()) } else { always(reason) };
-    Guide::new(source, kind(Form::Instructions), name, body_start, use_)
+    let name = file_stem(&name).to_owned();
+    let use_ = if is_empty { Use::Never("is empty".into()) } else { always_active(reason) };
+    Guide::new(source, form_label(Form::Instructions), name, body_start, use_)
 }
 
 fn has_fields(front: &FrontMatter) -> bool {
@@ -167,7 +168,7 @@ fn without_mark(source: &Source) -> usize {
     text.len() - text.trim_start_matches('\u{feff}').len()
 }
 
-fn always(reason: impl Into<Cow<'static, str>>) -> Use {
+fn always_active(reason: impl Into<Cow<'static, str>>) -> Use {
     Use::Active(reason.into())
 }
 
@@ -177,19 +178,19 @@ fn name_of(form: Form, below: &str, front: &FrontMatter) -> String {
     let own = || front.get("name").and_then(Node::as_str).filter(|name| !name.trim().is_empty());
     match form {
         Form::Skill => names.next().unwrap_or(file).to_owned(),
-        Form::Agent => own().unwrap_or(stem(file)).to_owned(),
-        _ => stem(file).to_owned(),
+        Form::Agent => own().unwrap_or(file_stem(file)).to_owned(),
+        _ => file_stem(file).to_owned(),
     }
 }
 
-fn stem(file: &str) -> &str {
+fn file_stem(file: &str) -> &str {
     let ending = [".instructions.md", ".agent.md", ".mdc", ".md", ".txt", ".toml", ".yaml", ".yml"]
         .into_iter()
         .find_map(|ending| file.strip_suffix(ending));
     ending.filter(|stem| !stem.is_empty()).unwrap_or(file)
 }
 
-fn description(form: Form, source: &Source, front: &FrontMatter) -> String {
+fn guide_description(form: Form, source: &Source, front: &FrontMatter) -> String {
     let written = front.get("description").and_then(Node::as_str).map(str::trim);
     if let Some(written) = written.filter(|written| !written.is_empty()) {
         return written.to_owned();
@@ -203,7 +204,7 @@ fn description(form: Form, source: &Source, front: &FrontMatter) -> String {
     lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default().to_owned()
 }
 
-fn mentions(form: Form, name: &str, below: &str) -> Vec<(String, String)> {
+fn mention_keys(form: Form, name: &str, below: &str) -> Vec<(String, String)> {
     let file = below.rsplit('/').next().unwrap_or(below);
     let mut keys = vec![name, below];
     if form != Form::Skill {
@@ -221,109 +222,113 @@ struct FormFields<'f> {
 
 impl FormFields<'_> {
     /// Returns the use of a file whose field names the files that it is about; without patterns it is `otherwise`.
-    fn scoped(
+    fn scoped_use(
         &mut self,
         field: &'static str,
         semantics: Semantics,
         otherwise: impl FnOnce(&Self) -> Use,
     ) -> (Option<Scope>, Use) {
-        match self.scope(field, semantics) {
-            Some(scope) => (Some(scope), always("")),
+        match self.parse_scope(field, semantics) {
+            Some(scope) => (Some(scope), always_active("")),
             None => (None, otherwise(self)),
         }
     }
 
-    fn claude(&mut self) -> (Option<Scope>, Use) {
-        self.scoped("paths", Semantics::Claude, |fields| match fields.front.get("paths") {
-            Some(_) => always("its `paths` leave nothing out"),
-            None => always("has no `paths`"),
+    fn claude_use(&mut self) -> (Option<Scope>, Use) {
+        self.scoped_use("paths", Semantics::Claude, |fields| match fields.front.get("paths") {
+            Some(_) => always_active("its `paths` leave nothing out"),
+            None => always_active("has no `paths`"),
         })
     }
 
-    fn cursor(&mut self) -> (Option<Scope>, Use) {
+    fn cursor_use(&mut self) -> (Option<Scope>, Use) {
         if self.is_true("alwaysApply") {
-            return (None, always("`alwaysApply` is true"));
+            return (None, always_active("`alwaysApply` is true"));
         }
-        self.scoped("globs", Semantics::Workspace, FormFields::offered_or_manual)
+        self.scoped_use("globs", Semantics::Workspace, FormFields::offered_or_manual)
     }
 
-    fn copilot(&mut self) -> (Option<Scope>, Use) {
-        self.scoped("applyTo", Semantics::Copilot, |_| Use::Manual)
+    fn copilot_use(&mut self) -> (Option<Scope>, Use) {
+        self.scoped_use("applyTo", Semantics::Copilot, |_| Use::Manual)
     }
 
-    fn cline(&mut self) -> (Option<Scope>, Use) {
+    fn cline_use(&mut self) -> (Option<Scope>, Use) {
         match self.front.get("paths").map(Node::value) {
             Some(Value::Sequence(list)) if list.is_empty() => {
                 (None, Use::Never("its `paths` are empty".into()))
             }
             // Only a list counts (the extension's source, 2026-08-22).
             Some(Value::Scalar(_)) => {
-                (None, always("its `paths` are no list, which Cline does not read"))
+                (None, always_active("its `paths` are no list, which Cline does not read"))
             }
-            _ => self.scoped("paths", Semantics::Workspace, |_| always("has no `paths`")),
+            _ => {
+                self.scoped_use("paths", Semantics::Workspace, |_| always_active("has no `paths`"))
+            }
         }
     }
 
-    fn augment(&mut self) -> (Option<Scope>, Use) {
-        let use_ = match self.text("type").to_ascii_lowercase().as_str() {
+    fn augment_use(&mut self) -> (Option<Scope>, Use) {
+        let use_ = match self.field_text("type").to_ascii_lowercase().as_str() {
             "manual" => Use::Manual,
             "agent_requested" => Use::Listed,
-            "always_apply" => always("`type` is always_apply"),
-            _ if self.is_true("alwaysApply") => always("`alwaysApply` is true"),
+            "always_apply" => always_active("`type` is always_apply"),
+            _ if self.is_true("alwaysApply") => always_active("`alwaysApply` is true"),
             _ if self.has_text("description") => Use::Listed,
-            _ => always("has no `type`"),
+            _ => always_active("has no `type`"),
         };
         (None, use_)
     }
 
-    fn windsurf(&mut self) -> (Option<Scope>, Use) {
-        let scope = self.scope("globs", Semantics::Workspace);
-        match (self.text("trigger"), scope) {
-            ("always_on", _) => (None, always("`trigger` is always_on")),
+    fn windsurf_use(&mut self) -> (Option<Scope>, Use) {
+        let scope = self.parse_scope("globs", Semantics::Workspace);
+        match (self.field_text("trigger"), scope) {
+            ("always_on", _) => (None, always_active("`trigger` is always_on")),
             ("model_decision" | "agent", _) => (None, Use::Listed),
             ("manual", _) => (None, Use::Manual),
-            (_, Some(scope)) => (Some(scope), always("")),
+            (_, Some(scope)) => (Some(scope), always_active("")),
             ("glob", None) => {
                 (None, Use::Never("`trigger` is glob, and there are no `globs`".into()))
             }
-            (_, None) => (None, always("has no `trigger`")),
+            (_, None) => (None, always_active("has no `trigger`")),
         }
     }
 
-    fn qwen(&mut self) -> (Option<Scope>, Use) {
-        self.scoped("paths", Semantics::Whole, |_| always("has no `paths`"))
+    fn qwen_use(&mut self) -> (Option<Scope>, Use) {
+        self.scoped_use("paths", Semantics::Whole, |_| always_active("has no `paths`"))
     }
 
     fn continue_(&mut self) -> (Option<Scope>, Use) {
         if self.is_true("alwaysApply") {
-            return (None, always("`alwaysApply` is true"));
+            return (None, always_active("`alwaysApply` is true"));
         }
-        self.scoped("globs", Semantics::Workspace, |fields| match fields.front.get("alwaysApply") {
-            None => always("has no `globs`"),
-            Some(_) => fields.offered_or_manual(),
+        self.scoped_use("globs", Semantics::Workspace, |fields| {
+            match fields.front.get("alwaysApply") {
+                None => always_active("has no `globs`"),
+                Some(_) => fields.offered_or_manual(),
+            }
         })
     }
 
-    fn kiro(&mut self) -> (Option<Scope>, Use) {
-        let scope = self.scope("fileMatchPattern", Semantics::Whole);
-        match (self.text("inclusion"), scope) {
-            ("fileMatch", Some(scope)) => (Some(scope), always("")),
+    fn kiro_use(&mut self) -> (Option<Scope>, Use) {
+        let scope = self.parse_scope("fileMatchPattern", Semantics::Whole);
+        match (self.field_text("inclusion"), scope) {
+            ("fileMatch", Some(scope)) => (Some(scope), always_active("")),
             ("fileMatch", None) => {
                 (None, Use::Never("`inclusion` is fileMatch, without a pattern".into()))
             }
             ("manual", _) => (None, Use::Manual),
             ("auto", _) => (None, Use::Listed),
-            _ => (None, always("`inclusion` is always")),
+            _ => (None, always_active("`inclusion` is always")),
         }
     }
 
-    fn skill(&mut self) -> (Option<Scope>, Use) {
-        let scope = self.scope("paths", Semantics::Claude);
+    fn skill_use(&mut self) -> (Option<Scope>, Use) {
+        let scope = self.parse_scope("paths", Semantics::Claude);
         let is_manual = self.is_true("disable-model-invocation");
         (scope, if is_manual { Use::Manual } else { Use::Listed })
     }
 
-    fn agent(&mut self) -> (Option<Scope>, Use) {
+    fn agent_use(&mut self) -> (Option<Scope>, Use) {
         let is_manual = self.is_true("disable-model-invocation");
         (None, if is_manual { Use::Manual } else { self.offered_or_manual() })
     }
@@ -332,20 +337,20 @@ impl FormFields<'_> {
         if self.has_text("description") { Use::Listed } else { Use::Manual }
     }
 
-    fn text(&self, field: &str) -> &str {
+    fn field_text(&self, field: &str) -> &str {
         self.front.get(field).and_then(Node::as_str).unwrap_or_default()
     }
 
     fn has_text(&self, field: &str) -> bool {
-        !self.text(field).trim().is_empty()
+        !self.field_text(field).trim().is_empty()
     }
 
     fn is_true(&self, field: &str) -> bool {
-        let text = self.text(field);
+        let text = self.field_text(field);
         ["true", "yes", "on", "1"].iter().any(|yes| text.eq_ignore_ascii_case(yes))
     }
 
-    fn scope(&mut self, field: &'static str, semantics: Semantics) -> Option<Scope> {
+    fn parse_scope(&mut self, field: &'static str, semantics: Semantics) -> Option<Scope> {
         let node = self.front.get(field)?;
         let values: Vec<(&str, Span)> = match node.value() {
             Value::Sequence(list) => {
@@ -354,15 +359,15 @@ impl FormFields<'_> {
             _ => node.as_str().map(|text| (text, node.span())).into_iter().collect(),
         };
         let mut problems = Vec::new();
-        let globs = Globs::read(semantics, values, &mut problems);
+        let globs = Globs::parse(semantics, values, &mut problems);
         for problem in problems {
-            self.diagnostics.push(self.problem(field, problem));
+            self.diagnostics.push(self.glob_problem(field, problem));
         }
         let globs = globs.filter(|globs| !globs.written.is_empty())?;
         Some(Scope { field, globs })
     }
 
-    fn problem(&self, field: &str, problem: GlobsProblem) -> Diagnostic {
+    fn glob_problem(&self, field: &str, problem: GlobsProblem) -> Diagnostic {
         match problem {
             GlobsProblem::Invalid { span, pattern, error } => {
                 let message = format!("`{pattern}` in `{field}` is not a pattern: {error}");

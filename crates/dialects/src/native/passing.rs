@@ -15,7 +15,7 @@ use super::model::{Folder, Guide};
 const PLUGIN: &str = "PLUGIN/";
 
 /// Returns why a client passes a file over, in words that follow its name; `None` if it takes it.
-pub(super) fn reason(
+pub(super) fn passed_over_reason(
     client: &Client,
     folder: &Folder,
     guide: &Guide,
@@ -74,7 +74,7 @@ fn by_text(guide: &Guide, facts: &PassedOverFacts) -> Option<String> {
     if is_plain {
         return by_form(guide, facts);
     }
-    let front = has_rule.then(|| FrontMatter::read(&guide.source));
+    let front = has_rule.then(|| FrontMatter::from_source(&guide.source));
     let found = |key: &str| front.as_ref().and_then(|front| front.get(key));
     let is_empty = |key: &&Text| {
         found(key).is_none_or(|node| match node.value() {
@@ -125,5 +125,5 @@ fn by_form(guide: &Guide, facts: &PassedOverFacts) -> Option<String> {
 fn unknown_key(front: &FrontMatter, keys: &List<Text>) -> Option<String> {
     let root = front.header.as_ref()?.yaml.root()?;
     let Value::Mapping(entries) = root.value() else { return None };
-    entries.fields().map(|field| field.name().to_owned()).find(|name| !keys.has(name))
+    entries.fields().map(|field| field.name().to_owned()).find(|name| !keys.contains_text(name))
 }

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use brief_profiles::{ClientPlace, FileNames, Form, PlaceShape, list, text};
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use brief_system::Dir;
-use brief_system::paths::cleaned;
+use brief_system::paths::clean_path;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 
 use super::model::Folder;
 use super::read::NativeReader;
-use super::settings::{texts, with_object};
+use super::settings::{collect_strings, with_object};
 
 /// The skills of a plugin, below its own directory.
 static SKILLS: ClientPlace = ClientPlace {
@@ -48,7 +48,7 @@ struct Enabled {
 }
 
 /// Reads the plugins that a file of settings enables.
-pub(super) fn follow(
+pub(super) fn read_plugins(
     reader: &mut NativeReader<'_>,
     root: &dyn Dir,
     source: &Arc<Source>,
@@ -57,16 +57,16 @@ pub(super) fn follow(
     if !source.text().contains("\"enabledPlugins\"") {
         return;
     }
-    let enabled = with_object(source.text(), enabled).unwrap_or_default();
+    let enabled = with_object(source.text(), enabled_plugins).unwrap_or_default();
     let mut is_reported = false;
     for Enabled { market, name, span } in enabled.into_iter().take(limits::NATIVE_PATTERNS) {
-        let found = inside(reader, &folder.path, &market).and_then(|market| {
+        let found = resolve_inside(reader, &folder.path, &market).and_then(|market| {
             let list = market.join(".claude-plugin/marketplace.json");
             let Ok(bytes) = reader.read_below(root, &list) else { return Some(None) };
             let list = Source::from_bytes(list, bytes);
-            let plugin = with_object(list.text(), |list| plugin(list, &name)).flatten();
+            let plugin = with_object(list.text(), |list| find_plugin(list, &name)).flatten();
             let Some((directory, skills)) = plugin else { return Some(None) };
-            let directory = inside(reader, &market, &directory)?;
+            let directory = resolve_inside(reader, &market, &directory)?;
             Some(Some((directory, skills)))
         });
         let Some(found) = found else {
@@ -83,7 +83,7 @@ pub(super) fn follow(
         reader.plugin_tree(&directory.join("agents"), &AGENTS, folder);
         reader.plugin_tree(&directory.join("skills"), &SKILLS, folder);
         for skill in skills {
-            if let Some(path) = inside(reader, &directory, &skill) {
+            if let Some(path) = resolve_inside(reader, &directory, &skill) {
                 reader.plugin_skill(root, &path, &SKILLS, folder);
             }
         }
@@ -91,7 +91,7 @@ pub(super) fn follow(
 }
 
 /// Returns the plugins that are enabled and whose marketplace is a directory.
-fn enabled(settings: &Object<'_>) -> Vec<Enabled> {
+fn enabled_plugins(settings: &Object<'_>) -> Vec<Enabled> {
     let Some(plugins) = settings.get_object("enabledPlugins") else { return Vec::new() };
     let markets = settings.get_object("extraKnownMarketplaces");
     let is_on = |value: &Value<'_>| matches!(value, Value::BooleanLit(flag) if flag.value);
@@ -112,7 +112,7 @@ fn enabled(settings: &Object<'_>) -> Vec<Enabled> {
 }
 
 /// Returns where a plugin of a marketplace lies, and the skills that the list names.
-fn plugin(list: &Object<'_>, name: &str) -> Option<(String, Vec<String>)> {
+fn find_plugin(list: &Object<'_>, name: &str) -> Option<(String, Vec<String>)> {
     let plugins = list.get_array("plugins")?;
     let objects = plugins.elements.iter().filter_map(Value::as_object);
     let mut named =
@@ -126,11 +126,14 @@ fn plugin(list: &Object<'_>, name: &str) -> Option<(String, Vec<String>)> {
         Some(above) if !from.starts_with('.') => format!("{}/{from}", above.value),
         _ => from,
     };
-    Some((from, plugin.get("skills").map(|found| texts(&found.value)).unwrap_or_default()))
+    Some((
+        from,
+        plugin.get("skills").map(|found| collect_strings(&found.value)).unwrap_or_default(),
+    ))
 }
 
 /// Finds a path by its text; `None` when it leads out of the project.
-fn inside(reader: &NativeReader<'_>, base: &Path, path: &str) -> Option<PathBuf> {
-    let path = cleaned(&base.join(path));
+fn resolve_inside(reader: &NativeReader<'_>, base: &Path, path: &str) -> Option<PathBuf> {
+    let path = clean_path(&base.join(path));
     path.starts_with(reader.root()).then_some(path)
 }

@@ -16,7 +16,7 @@ use crate::{Applied, Candidate, FileSet, ItemReach, LoadedPart, ProjectFiles, Re
 use super::clients;
 use super::loading::{Loading, is_counted};
 use super::model::{ComparedText, Folder, Guide, Use};
-use super::resolve::{NativeQuestion, item, loaded_part, replacement};
+use super::resolve::{NativeQuestion, build_item, loaded_part, replacement_reason};
 
 /// Returns the index of the files that the patterns of some directories name.
 pub(super) fn name_index<'f, 's>(
@@ -24,7 +24,7 @@ pub(super) fn name_index<'f, 's>(
     project: &'f ProjectFiles,
 ) -> NameIndex<'f> {
     let scopes = folders.flat_map(|folder| &folder.guides).filter_map(|guide| guide.scope.as_ref());
-    NameIndex::new(project, scopes.flat_map(|scope| scope.globs.compiled()))
+    NameIndex::new(project, scopes.flat_map(|scope| scope.globs.compiled_globs()))
 }
 
 /// A guide and the files that it has to do with.
@@ -42,7 +42,7 @@ struct GuideFiles<'s> {
 /// Finds the files of each guide that applies to some; the directories come parents first.
 ///
 /// Returns false for a client whose choice depends on more than a guide and a file.
-pub(super) fn reach<'s>(
+pub(super) fn collect_reaches<'s>(
     folders: &'s [Folder],
     asked: &NativeQuestion<'_, 's>,
     project: &ProjectFiles,
@@ -66,18 +66,20 @@ pub(super) fn reach<'s>(
     }
     for GuideFiles { guide, covered, loaded, .. } in &guides {
         // What the client has itself is listed in place of all that says the same.
-        if let Some(taken) = taken.texts.get_mut(&offer(guide))
+        if let Some(taken) = taken.texts.get_mut(&guide_offer(guide))
             && guide.state() == Some(State::Listed)
         {
-            taken.add(&intersection(covered, loaded));
+            taken.union_with(&intersect_file_sets(covered, loaded));
         }
     }
     let mut reached: Vec<(bool, ItemReach<'s>)> = Vec::new();
     for GuideFiles { folder, guide, mut covered, loaded, .. } in guides {
         if let (Some(first), Some((client, name))) = (loaded.first(), asked.client) {
             let state = guide.state().filter(|_| covered.contains(first));
-            let mut applied =
-                Applied::new(item(folder, guide, state.unwrap_or(State::Active)), Reason::Listed);
+            let mut applied = Applied::new(
+                build_item(folder, guide, state.unwrap_or(State::Active)),
+                Reason::Listed,
+            );
             let part =
                 state.map_or(LoadedPart::Whole, |state| loaded_part(client, folder, guide, state));
             if part.is_listing() {
@@ -92,14 +94,14 @@ pub(super) fn reach<'s>(
         match state {
             State::Active => taken.leave_links(guide, &mut covered),
             State::Listed => {
-                covered.subtract(&loaded);
-                leave_to_first(taken.texts.get_mut(&offer(guide)), &mut covered);
+                covered.difference_with(&loaded);
+                leave_to_first(taken.texts.get_mut(&guide_offer(guide)), &mut covered);
             }
             State::Manual => {}
         }
-        covered.subtract(&loaded);
-        if !covered.is_empty() && replacement(folder, guide, asked, mode).is_none() {
-            let candidate = Candidate::Item(item(folder, guide, state));
+        covered.difference_with(&loaded);
+        if !covered.is_empty() && replacement_reason(folder, guide, asked, mode).is_none() {
+            let candidate = Candidate::Item(build_item(folder, guide, state));
             reached.push((false, ItemReach { candidate, files: covered, has_directory: false }));
         }
     }
@@ -140,7 +142,7 @@ fn find_files<'s>(
 ) -> Vec<GuideFiles<'s>> {
     let mut found = Vec::new();
     for folder in folders {
-        let below = index.below(&folder.directory);
+        let below = index.files_below(&folder.directory);
         for guide in &folder.guides {
             let mut asked = none.clone();
             asked.insert_all(below.range());
@@ -148,10 +150,10 @@ fn find_files<'s>(
             let mut covered = none.clone();
             match (&guide.scope, guide.state()) {
                 (_, None) => {}
-                (None, Some(_)) => covered.add(&asked),
+                (None, Some(_)) => covered.union_with(&asked),
                 (Some(scope), Some(_)) => {
-                    scope.globs.cover(&below, &mut covered);
-                    covered.keep(&asked);
+                    scope.globs.add_covered_files(&below, &mut covered);
+                    covered.intersect_with(&asked);
                 }
             }
             found.push(GuideFiles { folder, guide, asked, covered, loaded: none.clone() });
@@ -179,38 +181,39 @@ fn mark_loaded(
             let mut files = known.clone();
             match is_covered {
                 _ if is_bridge && !is_covered => continue,
-                true if !is_bridge => files.keep(covered),
+                true if !is_bridge => files.intersect_with(covered),
                 _ => {}
             }
-            known.subtract(&files);
+            known.difference_with(&files);
             if files.is_empty() {
                 continue;
             }
-            let choice =
-                |in_cli: bool| loading.choice(folder, guide, is_in && is_covered, &|_| in_cli);
+            let choice = |in_cli: bool| {
+                loading.resolve_loading(folder, guide, is_in && is_covered, &|_| in_cli)
+            };
             let (in_cli, elsewhere) = (choice(true), choice(false));
             if in_cli != elsewhere
                 && let Some(scope) = &guide.scope
             {
                 let mut covered_in_cli = none.clone();
-                scope.globs.cover_in_cli(&index.below(""), &mut covered_in_cli);
+                scope.globs.cover_in_cli(&index.files_below(""), &mut covered_in_cli);
                 let mut others = files.clone();
-                others.subtract(&covered_in_cli);
-                files.keep(&covered_in_cli);
-                take(elsewhere, &others, loaded, &mut imports);
+                others.difference_with(&covered_in_cli);
+                files.intersect_with(&covered_in_cli);
+                add_choice(elsewhere, &others, loaded, &mut imports);
             }
-            take(in_cli, &files, loaded, &mut imports);
+            add_choice(in_cli, &files, loaded, &mut imports);
         }
         importing.push(imports);
     }
     mark_imports(loading, goes_by_itself, guides, importing);
 }
 
-fn take(choice: Option<bool>, files: &FileSet, loaded: &mut FileSet, imports: &mut FileSet) {
+fn add_choice(choice: Option<bool>, files: &FileSet, loaded: &mut FileSet, imports: &mut FileSet) {
     if let Some(does_import) = choice {
-        loaded.add(files);
+        loaded.union_with(files);
         if does_import {
-            imports.add(files);
+            imports.union_with(files);
         }
     }
 }
@@ -234,17 +237,18 @@ fn mark_imports(
         by_path.entry(guide.path()).or_default().push(number);
     }
     for _ in 0..limits::NATIVE_HOPS {
-        let mut next: Vec<FileSet> = importing.iter().map(FileSet::like).collect();
+        let mut next: Vec<FileSet> = importing.iter().map(FileSet::empty_like).collect();
         for (number, files) in importing.iter().enumerate().filter(|(_, files)| !files.is_empty()) {
             let GuideFiles { folder, guide, .. } = guides[number];
             for path in guide.imports.iter().filter(|path| loading.may_import(folder, path)) {
                 for &target in by_path.get(path.as_path()).into_iter().flatten() {
                     let GuideFiles { guide, asked, covered, loaded, .. } = &mut guides[target];
                     let is_asked = goes_by_itself || matches!(guide.use_, Use::Bridge(_));
-                    let mut new = intersection(files, if is_asked { asked } else { covered });
-                    new.subtract(loaded);
-                    loaded.add(&new);
-                    next[target].add(&new);
+                    let mut new =
+                        intersect_file_sets(files, if is_asked { asked } else { covered });
+                    new.difference_with(loaded);
+                    loaded.union_with(&new);
+                    next[target].union_with(&new);
                 }
             }
         }
@@ -255,17 +259,17 @@ fn mark_imports(
     }
 }
 
-fn intersection(one: &FileSet, other: &FileSet) -> FileSet {
+fn intersect_file_sets(one: &FileSet, other: &FileSet) -> FileSet {
     let mut both = one.clone();
-    both.keep(other);
+    both.intersect_with(other);
     both
 }
 
 /// The kind, the name and the text of a guide: what is listed with the same is listed once.
 type Offer<'s> = (&'static str, &'s str, ComparedText<'s>);
 
-fn offer(guide: &Guide) -> Offer<'_> {
-    (guide.kind, guide.name.as_str(), guide.compared())
+fn guide_offer(guide: &Guide) -> Offer<'_> {
+    (guide.kind, guide.name.as_str(), guide.compared_text())
 }
 
 /// The files that an earlier guide has in place of a later one, for guides that have something in common.
@@ -283,28 +287,31 @@ impl<'s> Taken<'s> {
         let guides = || folders.iter().flat_map(|folder| &folder.guides);
         let listed = guides().filter(|guide| guide.state() == Some(State::Listed));
         Taken {
-            paths: common(guides().map(Guide::path), none),
-            links: common(guides().map(Guide::real), &(none.clone(), none.clone())),
-            texts: common(listed.map(offer), none),
+            paths: repeated_keys(guides().map(Guide::path), none),
+            links: repeated_keys(guides().map(Guide::real_path), &(none.clone(), none.clone())),
+            texts: repeated_keys(listed.map(guide_offer), none),
         }
     }
 
     /// Leaves out the files that have the same text by another link, if neither has a scope of its own.
     fn leave_links(&mut self, guide: &Guide, files: &mut FileSet) {
-        let Some((any, for_all)) = self.links.get_mut(guide.real()) else { return };
+        let Some((any, for_all)) = self.links.get_mut(guide.real_path()) else { return };
         let whole = files.clone();
         if guide.scope.is_none() {
             let mut first = whole.clone();
-            first.subtract(any);
-            files.subtract(for_all);
-            for_all.add(&first);
+            first.difference_with(any);
+            files.difference_with(for_all);
+            for_all.union_with(&first);
         }
-        any.add(&whole);
+        any.union_with(&whole);
     }
 }
 
 /// Returns the keys that occur more than once, each with a value.
-fn common<K: Eq + Hash, V: Clone>(keys: impl Iterator<Item = K>, value: &V) -> HashMap<K, V> {
+fn repeated_keys<K: Eq + Hash, V: Clone>(
+    keys: impl Iterator<Item = K>,
+    value: &V,
+) -> HashMap<K, V> {
     let mut counts: HashMap<K, usize> = HashMap::new();
     keys.for_each(|key| *counts.entry(key).or_default() += 1);
     counts.retain(|_, count| *count > 1);
@@ -315,7 +322,7 @@ fn common<K: Eq + Hash, V: Clone>(keys: impl Iterator<Item = K>, value: &V) -> H
 fn leave_to_first(taken: Option<&mut FileSet>, files: &mut FileSet) {
     if let Some(taken) = taken {
         let all = files.clone();
-        files.subtract(taken);
-        taken.add(&all);
+        files.difference_with(taken);
+        taken.union_with(&all);
     }
 }

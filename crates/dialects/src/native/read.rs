@@ -19,7 +19,7 @@ use brief_safety::sensitive::{self, Leaf};
 
 use super::model::{Folder, Guide, Use};
 use super::modes;
-use super::parse::{ClientFile, parse};
+use super::parse::{ClientFile, parse_guide};
 use super::plugins;
 use super::settings::{self, SettingsFile};
 use super::walk::{SKILL_NAME, Walk};
@@ -107,7 +107,7 @@ impl<'s> NativeReader<'s> {
     }
 
     /// Reads the places of a directory; `None` when there is nothing.
-    pub(super) fn folder(&mut self, root: &dyn Dir, level: Level<'_>) -> Option<Folder> {
+    pub(super) fn read_folder(&mut self, root: &dyn Dir, level: Level<'_>) -> Option<Folder> {
         let files = match level.owner {
             Owner::User => settings::USER,
             Owner::Project => settings::PROJECT,
@@ -125,22 +125,22 @@ impl<'s> NativeReader<'s> {
             settings: Vec::new(),
         };
         let mut parents: Vec<(&str, Option<Opened>)> = Vec::new();
-        for place in clients::places(self.known, level.owner) {
-            if !(level.has)(place.first()) {
+        for place in clients::client_places(self.known, level.owner) {
+            if !(level.has)(place.first_name()) {
                 continue;
             }
             let (above, name) = place.path.rsplit_once('/').unwrap_or(("", &place.path));
-            if let Some(here) = self.parent(level, above, &mut parents) {
-                self.place(here, name, place, &mut folder);
+            if let Some(here) = self.open_parent(level, above, &mut parents) {
+                self.read_place(here, name, place, &mut folder);
             }
         }
         for file in files {
-            if !(level.has)(file.first()) {
+            if !(level.has)(file.first_name()) {
                 continue;
             }
             let (above, name) = file.path.rsplit_once('/').unwrap_or(("", file.path));
-            if let Some(here) = self.parent(level, above, &mut parents) {
-                self.settings(root, here, name, file, &mut folder);
+            if let Some(here) = self.open_parent(level, above, &mut parents) {
+                self.read_settings(root, here, name, file, &mut folder);
             }
         }
         if level.owner == Owner::User {
@@ -149,12 +149,12 @@ impl<'s> NativeReader<'s> {
         if folder.present.is_empty() && folder.guides.is_empty() && folder.settings.is_empty() {
             return None;
         }
-        imports::follow(self, root, &mut folder);
+        imports::read_imports(self, root, &mut folder);
         Some(folder)
     }
 
     /// Opens a directory on the way to a place, once for all places in it. Without a path it is the level itself.
-    fn parent<'p, 'n>(
+    fn open_parent<'p, 'n>(
         &mut self,
         level: Level<'p>,
         above: &'n str,
@@ -166,8 +166,8 @@ impl<'s> NativeReader<'s> {
         let known = parents.iter().position(|(known, _)| *known == above);
         let index = known.unwrap_or_else(|| {
             let (outer, name) = above.rsplit_once('/').unwrap_or(("", above));
-            let outer = self.parent(level, outer, parents);
-            let opened = outer.and_then(|outer| self.open(outer, OsStr::new(name)));
+            let outer = self.open_parent(level, outer, parents);
+            let opened = outer.and_then(|outer| self.open_directory(outer, OsStr::new(name)));
             parents.push((above, opened));
             parents.len() - 1
         });
@@ -175,7 +175,7 @@ impl<'s> NativeReader<'s> {
     }
 
     /// Reads settings of a client, as far as they say what it reads.
-    fn settings(
+    fn read_settings(
         &mut self,
         root: &dyn Dir,
         here: Here<'_>,
@@ -183,11 +183,11 @@ impl<'s> NativeReader<'s> {
         file: &SettingsFile,
         folder: &mut Folder,
     ) {
-        let Ok((bytes, _)) = self.read(here, OsStr::new(name)) else { return };
+        let Ok((bytes, _)) = self.read_file(here, OsStr::new(name)) else { return };
         let source = Arc::new(Source::from_bytes(here.path.join(name), bytes));
         folder.settings.extend(file.parse(source.text()));
         if file.has_plugins() {
-            plugins::follow(self, root, &source, folder);
+            plugins::read_plugins(self, root, &source, folder);
         }
     }
 
@@ -195,11 +195,11 @@ impl<'s> NativeReader<'s> {
     pub(super) fn plugin_tree(&mut self, path: &Path, place: &ClientPlace, folder: &mut Folder) {
         let Ok(resolved) = self.system.resolve(path) else { return };
         let Ok(inside) = resolved.path.strip_prefix(&self.root) else {
-            return self.report(path, NotRead::Outside);
+            return self.report_unreadable(path, NotRead::Outside);
         };
         let Ok(handle) = self.open_real(inside) else { return };
         let opened = Opened { handle, path: path.to_owned(), real: resolved.path };
-        Walk::new(place, folder).all(self, &opened);
+        Walk::new(place, folder).read_all(self, &opened);
     }
 
     /// Reads one skill of a plugin.
@@ -215,34 +215,34 @@ impl<'s> NativeReader<'s> {
             return;
         }
         match self.read_below(root, &file) {
-            Ok(bytes) => self.add(file, (bytes, None), place, folder),
+            Ok(bytes) => self.add_guide(file, (bytes, None), place, folder),
             Err(_) => self.plugin_tree(path, place, folder),
         }
     }
 
-    fn place(&mut self, here: Here<'_>, name: &str, place: &ClientPlace, folder: &mut Folder) {
+    fn read_place(&mut self, here: Here<'_>, name: &str, place: &ClientPlace, folder: &mut Folder) {
         if place.shape == PlaceShape::File {
-            match self.read(here, OsStr::new(name)) {
+            match self.read_file(here, OsStr::new(name)) {
                 Ok(read) => {
                     folder.present.push(place.key.clone());
-                    self.add(here.path.join(name), read, place, folder);
+                    self.add_guide(here.path.join(name), read, place, folder);
                 }
                 // A directory of that name is something else.
                 Err(NotRead::Missing | NotRead::Directory) => {}
                 Err(problem) => {
                     folder.present.push(place.key.clone());
-                    self.report(&here.path.join(name), problem);
+                    self.report_unreadable(&here.path.join(name), problem);
                 }
             }
             return;
         }
-        let Some(opened) = self.open(here, OsStr::new(name)) else { return };
-        if Walk::new(place, folder).all(self, &opened) {
+        let Some(opened) = self.open_directory(here, OsStr::new(name)) else { return };
+        if Walk::new(place, folder).read_all(self, &opened) {
             folder.present.push(place.key.clone());
         }
     }
 
-    pub(super) fn add(
+    pub(super) fn add_guide(
         &mut self,
         path: PathBuf,
         found: Read,
@@ -254,7 +254,11 @@ impl<'s> NativeReader<'s> {
         let below = path.strip_prefix(&folder.path).unwrap_or(&path);
         let below = below.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/");
         let source = Arc::new(Source::from_bytes(path, bytes));
-        folder.guides.push(parse(ClientFile { source, real, below }, place, &mut self.diagnostics));
+        folder.guides.push(parse_guide(
+            ClientFile { source, real, below },
+            place,
+            &mut self.diagnostics,
+        ));
     }
 
     /// Adds a file that exists and that no client reads.
@@ -267,12 +271,13 @@ impl<'s> NativeReader<'s> {
     ) {
         self.found += 1;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let (source, kind) = (Arc::new(Source::unread(path)), clients::kind(place.form));
+        let (source, kind) =
+            (Arc::new(Source::without_text(path)), clients::form_label(place.form));
         let guide = Guide::new(source, kind, name, 0, Use::Never(reason.to_owned().into()));
         folder.guides.push(Guide { place: Some(place.clone()), ..guide });
     }
 
-    fn read(&mut self, here: Here<'_>, name: &OsStr) -> Result<Read, NotRead> {
+    fn read_file(&mut self, here: Here<'_>, name: &OsStr) -> Result<Read, NotRead> {
         self.read_as(here, name, FileKind::Other)
     }
 
@@ -295,7 +300,7 @@ impl<'s> NativeReader<'s> {
             Err(ReadError::NotAFile(FileKind::Link)) => self.read_real(&here.path.join(name))?,
             plain => (plain.map_err(NotRead::from)?, None),
         };
-        self.charge(&bytes);
+        self.charge_bytes(&bytes);
         Ok((bytes, real))
     }
 
@@ -318,7 +323,7 @@ impl<'s> NativeReader<'s> {
             // A link anywhere on the way, or nothing at all.
             Err(_) => self.read_real(path)?.0,
         };
-        self.charge(&bytes);
+        self.charge_bytes(&bytes);
         Ok(bytes)
     }
 
@@ -346,7 +351,7 @@ impl<'s> NativeReader<'s> {
         Ok(handle)
     }
 
-    pub(super) fn open(&mut self, here: Here<'_>, name: &OsStr) -> Option<Opened> {
+    pub(super) fn open_directory(&mut self, here: Here<'_>, name: &OsStr) -> Option<Opened> {
         let path = here.path.join(name);
         match here.handle.open_dir(name) {
             Ok(handle) => return Some(Opened { handle, path, real: here.real.join(name) }),
@@ -359,13 +364,13 @@ impl<'s> NativeReader<'s> {
             return None;
         }
         let Ok(inside) = resolved.path.strip_prefix(&self.root) else {
-            self.report(&path, NotRead::Outside);
+            self.report_unreadable(&path, NotRead::Outside);
             return None;
         };
         match self.open_real(inside) {
             Ok(handle) => Some(Opened { handle, path, real: resolved.path }),
             Err(error) => {
-                self.report(&path, NotRead::Refused(error.to_string()));
+                self.report_unreadable(&path, NotRead::Refused(error.to_string()));
                 None
             }
         }
@@ -388,16 +393,19 @@ impl<'s> NativeReader<'s> {
         }
     }
 
-    pub(super) fn charge(&mut self, bytes: &[u8]) {
+    pub(super) fn charge_bytes(&mut self, bytes: &[u8]) {
         let was_open = self.bytes > 0;
         self.bytes = self.bytes.saturating_sub(bytes.len());
         if was_open && self.bytes == 0 {
             let limit = limits::NATIVE_BYTES;
-            self.limit(&self.root.clone(), &format!("client files of more than {limit} bytes"));
+            self.report_limit(
+                &self.root.clone(),
+                &format!("client files of more than {limit} bytes"),
+            );
         }
     }
 
-    pub(super) fn report(&mut self, path: &Path, problem: NotRead) {
+    pub(super) fn report_unreadable(&mut self, path: &Path, problem: NotRead) {
         let reason = match problem {
             NotRead::Missing => "it leads nowhere".to_owned(),
             NotRead::Directory => "is a directory".to_owned(),
@@ -406,18 +414,22 @@ impl<'s> NativeReader<'s> {
         };
         self.found += 1;
         let message = format!("this cannot be read: {reason}");
-        self.about(path, rules::client::UNREADABLE, message);
+        self.report_path(path, rules::client::UNREADABLE, message);
     }
 
     /// Reports that there is more than is read.
-    pub(super) fn limit(&mut self, path: &Path, what: &str) {
-        self.about(path, rules::client::LIMIT, format!("{what}; from here on they are left out"));
+    pub(super) fn report_limit(&mut self, path: &Path, what: &str) {
+        self.report_path(
+            path,
+            rules::client::LIMIT,
+            format!("{what}; from here on they are left out"),
+        );
     }
 
     /// Reports something about a path.
-    pub(super) fn about(&mut self, path: &Path, rule: Rule, message: String) {
-        let source = Arc::new(Source::unread(path));
-        self.diagnostics.push(Diagnostic::new(rule, &source, Span::at(0), message));
+    pub(super) fn report_path(&mut self, path: &Path, rule: Rule, message: String) {
+        let source = Arc::new(Source::without_text(path));
+        self.diagnostics.push(Diagnostic::new(rule, &source, Span::empty_at(0), message));
     }
 }
 

@@ -9,8 +9,8 @@ use super::clients::read_of;
 /// Returns whether a client reads a file of that path at the top of a project by itself.
 ///
 /// Conditions that depend on other files do not count, nor does what the file says about when it holds.
-pub fn reads(client: &str, path: &str) -> bool {
-    let Some(client) = BUILTIN.find(client) else { return false };
+pub fn client_reads_file(client: &str, path: &str) -> bool {
+    let Some(client) = BUILTIN.find_client(client) else { return false };
     BUILTIN.project.iter().any(|place| {
         let Some(below) = path.strip_prefix(&*place.path) else { return false };
         let is_there = match &place.shape {
@@ -31,14 +31,14 @@ pub fn reads(client: &str, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::reads;
+    use super::client_reads_file;
 
     #[test]
     fn a_file_is_read_by_the_clients_of_its_place() {
-        assert!(reads("copilot", ".claude/rules/api.md"));
-        assert!(reads("opencode", ".claude/skills/pdf/SKILL.md"));
-        assert!(!reads("opencode", ".claude/rules/api.md"));
-        assert!(!reads("claude", ".claude/skills/pdf/more.md"));
-        assert!(!reads("claude", ".claude/rulesets/api.md"));
+        assert!(client_reads_file("copilot", ".claude/rules/api.md"));
+        assert!(client_reads_file("opencode", ".claude/skills/pdf/SKILL.md"));
+        assert!(!client_reads_file("opencode", ".claude/rules/api.md"));
+        assert!(!client_reads_file("claude", ".claude/skills/pdf/more.md"));
+        assert!(!client_reads_file("claude", ".claude/rulesets/api.md"));
     }
 }

@@ -41,8 +41,8 @@ impl<'a, 's> NativeQuestion<'a, 's> {
         root: &'a Path,
     ) -> NativeQuestion<'a, 's> {
         let client = moment.client.as_deref().and_then(|name| {
-            let client = known.find(name)?;
-            Some((client, client.called(name)?))
+            let client = known.find_client(name)?;
+            Some((client, client.find_name(name)?))
         });
         NativeQuestion {
             about,
@@ -67,7 +67,7 @@ pub(super) enum NativeTarget<'a> {
 }
 
 impl<'a> NativeTarget<'a> {
-    pub(super) fn target(target: &'a Target) -> NativeTarget<'a> {
+    pub(super) fn from_target(target: &'a Target) -> NativeTarget<'a> {
         NativeTarget::Path(target.slashed(), target.kind())
     }
 }
@@ -88,20 +88,20 @@ pub(super) enum PatternVerdict<'s> {
 }
 
 /// Adds to `answer` what the folders say; they come parents first.
-pub(super) fn resolve<'s>(
+pub(super) fn resolve_folders<'s>(
     folders: impl Iterator<Item = &'s Folder>,
     asked: &NativeQuestion<'_, 's>,
     answer: &mut Resolution<'s>,
 ) {
     let folders: Vec<&Folder> = folders.filter(|folder| is_on_the_way(folder, asked)).collect();
-    let mut candidates = candidates(&folders, asked, answer.skip_left_out);
+    let mut candidates = collect_candidates(&folders, asked, answer.skip_left_out);
     let client = asked.client.map(|(_, name)| name);
     let loading = asked.client.map(|(client, _)| Loading::new(client, &folders, asked));
     if let Some(loading) = &loading {
-        loading.mark(&mut candidates);
+        loading.mark_loaded(&mut candidates);
     }
     let mode = loading.and_then(|loading| loading.mode);
-    let links = links(&candidates);
+    let links = collect_repeated_links(&candidates);
     let linked: BTreeMap<usize, Origin<'_>> =
         links.keys().map(|&index| (index, candidates[index].guide.origin())).collect();
     let listed = offered_texts(&candidates);
@@ -113,7 +113,7 @@ pub(super) fn resolve<'s>(
             PatternVerdict::Bridge(words) => (State::Active, Reason::Stated(words), false),
             PatternVerdict::Out(reason) => (State::Active, reason, false),
         };
-        let mut applied = Applied::new(item(folder, guide, state), reason);
+        let mut applied = Applied::new(build_item(folder, guide, state), reason);
         let part = asked
             .client
             .filter(|_| is_loaded)
@@ -126,7 +126,7 @@ pub(super) fn resolve<'s>(
             (Some(client), _) if is_loaded => Reason::LoadedByClient { client, part },
             (Some(client), Some((origin, true))) => Reason::SameTextLoaded { client, origin },
             (_, Some((origin, _))) => Reason::SameText { origin },
-            (Some(_), None) if is_in => match replacement(folder, guide, asked, mode) {
+            (Some(_), None) if is_in => match replacement_reason(folder, guide, asked, mode) {
                 Some(words) => Reason::Composed(words),
                 None => {
                     items.push(applied);
@@ -164,7 +164,7 @@ pub(super) fn loaded_part(
     let read = place.and_then(|place| clients::read_of(client, folder.owner, place));
     match state {
         State::Listed if read.is_none_or(|read| read.scoping != Scoping::Ignored) => {
-            let is_agent = item(folder, guide, state).kind == "agent";
+            let is_agent = build_item(folder, guide, state).kind == "agent";
             if is_agent && client.loading.agents_need_approval.is_some() {
                 LoadedPart::ListingOnceApproved
             } else {
@@ -177,11 +177,11 @@ pub(super) fn loaded_part(
 
 /// Notes which patterns on the way to a file cover it.
 pub(super) fn record_matches(folders: &[Folder], file: &Target, record: &mut MatchRecord) {
-    let about = NativeTarget::target(file);
+    let about = NativeTarget::from_target(file);
     for folder in folders.iter().filter(|folder| is_about(folder, about)) {
-        let Some(below) = folder.below(file.slashed()) else { continue };
+        let Some(below) = folder.relative_path(file.slashed()) else { continue };
         for scope in folder.guides.iter().filter_map(|guide| guide.scope.as_ref()) {
-            record.note(scope.globs.covering(below, file.kind()).is_some());
+            record.record_match(scope.globs.find_covering_pattern(below, file.kind()).is_some());
         }
     }
 }
@@ -194,7 +194,7 @@ pub(super) fn undecided_in<'s>(
 ) -> Vec<(&'s Folder, &'s Globs)> {
     let mut undecided = Vec::new();
     for folder in folders {
-        let Some(below) = folder.below(directory) else { continue };
+        let Some(below) = folder.relative_path(directory) else { continue };
         let scopes = folder.guides.iter().filter_map(|guide| guide.scope.as_ref());
         let open = scopes.map(|scope| &scope.globs).filter(|globs| !globs.is_same_in(below));
         undecided.extend(open.map(|globs| (folder, globs)));
@@ -214,7 +214,7 @@ fn is_about(folder: &Folder, about: NativeTarget<'_>) -> bool {
     match (folder.owner, about) {
         (Owner::User, _) | (Owner::Project, NativeTarget::Everything) => true,
         (Owner::Project, NativeTarget::Elsewhere) => false,
-        (Owner::Project, NativeTarget::Path(path, kind)) => match folder.below(path) {
+        (Owner::Project, NativeTarget::Path(path, kind)) => match folder.relative_path(path) {
             Some("") => folder.directory.is_empty() || kind == TargetKind::Directory,
             below => below.is_some(),
         },
@@ -222,7 +222,7 @@ fn is_about(folder: &Folder, about: NativeTarget<'_>) -> bool {
 }
 
 /// Judges each file once: one that two ways lead to counts where it is found first.
-fn candidates<'s>(
+fn collect_candidates<'s>(
     folders: &[&'s Folder],
     asked: &NativeQuestion<'_, '_>,
     skip_left_out: bool,
@@ -234,7 +234,7 @@ fn candidates<'s>(
     for &folder in folders {
         for guide in &folder.guides {
             if !guide.is_shared || seen.insert(guide.path().as_os_str()) {
-                let verdict = judge(folder, guide, asked);
+                let verdict = match_guide(folder, guide, asked);
                 // A client may load what its fields leave out.
                 let is_out = matches!(verdict, PatternVerdict::Out(_));
                 if skip_left_out && is_out && !goes_by_itself {
@@ -247,7 +247,7 @@ fn candidates<'s>(
     candidates
 }
 
-fn judge<'s>(
+fn match_guide<'s>(
     folder: &'s Folder,
     guide: &'s Guide,
     asked: &NativeQuestion<'_, '_>,
@@ -257,9 +257,9 @@ fn judge<'s>(
         let covering = match asked.about {
             NativeTarget::Everything => return Ok(Reason::Listed),
             NativeTarget::Elsewhere => None,
-            NativeTarget::Path(path, kind) => {
-                folder.below(path).and_then(|below| globs.covering(below, kind))
-            }
+            NativeTarget::Path(path, kind) => folder
+                .relative_path(path)
+                .and_then(|below| globs.find_covering_pattern(below, kind)),
         };
         match covering {
             Some(pattern) => Ok(Reason::Glob { field, pattern }),
@@ -294,7 +294,7 @@ fn judge<'s>(
 }
 
 /// Returns why a client is to go without this file: it reads another one instead, or its user has said so.
-pub(super) fn replacement(
+pub(super) fn replacement_reason(
     folder: &Folder,
     guide: &Guide,
     asked: &NativeQuestion<'_, '_>,
@@ -318,7 +318,7 @@ pub(super) fn replacement(
 
 /// Finds the links to files that are there themselves, or by another link: each file is one item. Returns
 /// the others, each with that one and whether the client has it.
-fn links<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s>, bool)> {
+fn collect_repeated_links<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s>, bool)> {
     let mut repeated = BTreeMap::new();
     if candidates.iter().all(|found| found.guide.real.is_none()) {
         return repeated;
@@ -327,7 +327,7 @@ fn links<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s>, bool)
         |found: &Candidate<'_>| matches!(found.verdict, PatternVerdict::In(State::Active, _));
     let mut first: HashMap<&Path, usize> = HashMap::new();
     for (index, found) in candidates.iter().enumerate().filter(|(_, found)| is_in(found)) {
-        let kept = *first.entry(found.guide.real()).or_insert(index);
+        let kept = *first.entry(found.guide.real_path()).or_insert(index);
         // What has a scope of its own is another item, whatever it is made of.
         let is_same = candidates[kept].guide.scope.is_none() && found.guide.scope.is_none();
         if kept != index && is_same {
@@ -350,7 +350,7 @@ fn offered_texts<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s
     let mut listed: Vec<_> = listed.collect();
     listed.sort_by_key(|(_, found)| !found.is_loaded);
     for (index, Candidate { guide, is_loaded, .. }) in listed {
-        let key = (guide.kind, guide.name.as_str(), guide.compared());
+        let key = (guide.kind, guide.name.as_str(), guide.compared_text());
         match first.get(&key) {
             Some(&(origin, is_first_loaded)) if !is_loaded => {
                 repeated.insert(index, (origin, is_first_loaded));
@@ -364,7 +364,7 @@ fn offered_texts<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s
     repeated
 }
 
-pub(super) fn item<'s>(folder: &'s Folder, guide: &'s Guide, state: State) -> Item<'s> {
+pub(super) fn build_item<'s>(folder: &'s Folder, guide: &'s Guide, state: State) -> Item<'s> {
     Item {
         dialect: NAME,
         kind: guide.kind,

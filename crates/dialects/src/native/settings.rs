@@ -49,7 +49,7 @@ enum Kind {
     ClaudeLocal,
 }
 
-const fn file(path: &'static str, kind: Kind) -> SettingsFile {
+const fn settings_file(path: &'static str, kind: Kind) -> SettingsFile {
     SettingsFile { path, kind }
 }
 
@@ -79,22 +79,24 @@ const BOTH: &[&str] = &["opencode", "kilo"];
 
 /// In every directory of a project.
 pub(super) const PROJECT: &[SettingsFile] = &[
-    file(".gemini/settings.json", Kind::Gemini),
-    file(".codex/config.toml", Kind::Codex),
-    file("opencode.json", Kind::Opencode(BOTH)),
-    file("opencode.jsonc", Kind::Opencode(BOTH)),
-    file("kilo.json", Kind::Opencode(&["kilo"])),
-    file(".claude/settings.json", Kind::Claude),
-    file(".claude/settings.local.json", Kind::ClaudeLocal),
+    settings_file(".gemini/settings.json", Kind::Gemini),
+    settings_file(".codex/config.toml", Kind::Codex),
+    settings_file("opencode.json", Kind::Opencode(BOTH)),
+    settings_file("opencode.jsonc", Kind::Opencode(BOTH)),
+    settings_file("kilo.json", Kind::Opencode(&["kilo"])),
+    settings_file(".claude/settings.json", Kind::Claude),
+    settings_file(".claude/settings.local.json", Kind::ClaudeLocal),
 ];
 
 /// Below the home directory.
-pub(super) const USER: &[SettingsFile] =
-    &[file(".gemini/settings.json", Kind::Gemini), file(".codex/config.toml", Kind::Codex)];
+pub(super) const USER: &[SettingsFile] = &[
+    settings_file(".gemini/settings.json", Kind::Gemini),
+    settings_file(".codex/config.toml", Kind::Codex),
+];
 
 impl SettingsFile {
     /// Returns the first name of the path.
-    pub(super) fn first(&self) -> &'static str {
+    pub(super) fn first_name(&self) -> &'static str {
         self.path.split('/').next().unwrap_or(self.path)
     }
 
@@ -112,7 +114,8 @@ impl SettingsFile {
                 }
                 let names = with_object(text, |settings| {
                     let new = settings.get_object("context").and_then(|of| of.get("fileName"));
-                    new.or(settings.get("contextFileName")).map(|found| texts(&found.value))
+                    new.or(settings.get("contextFileName"))
+                        .map(|found| collect_strings(&found.value))
                 })??;
                 let (client, read) = ("gemini", &GEMINI_NAMED);
                 Some(Setting::Names { client, seats: Seats::START, names, read })
@@ -132,7 +135,7 @@ impl SettingsFile {
                     return None;
                 }
                 let patterns = with_object(text, |settings| {
-                    settings.get("instructions").map(|found| texts(&found.value))
+                    settings.get("instructions").map(|found| collect_strings(&found.value))
                 })??;
                 let globs = patterns.iter().filter_map(|pattern| {
                     Glob::new(pattern.strip_prefix("./").unwrap_or(pattern)).ok()
@@ -162,7 +165,7 @@ pub(super) fn with_object<T>(text: &str, look: impl FnOnce(&Object<'_>) -> T) ->
 }
 
 /// Returns a text, or the texts of a list.
-pub(super) fn texts(value: &Value<'_>) -> Vec<String> {
+pub(super) fn collect_strings(value: &Value<'_>) -> Vec<String> {
     match value {
         Value::StringLit(text) => vec![text.value.to_string()],
         Value::Array(list) => {

@@ -11,9 +11,9 @@ use brief_profiles::{ClientPlace, Form, PlaceShape, text};
 use brief_syntax::Source;
 use brief_syntax::glob::Glob;
 
-use super::globs::{Semantics, expand, from_workspace, patterns, split};
+use super::globs::{Semantics, expand_braces, from_workspace, split_at_commas, split_patterns};
 use super::model::Use;
-use super::parse::{ClientFile, parse};
+use super::parse::{ClientFile, parse_guide};
 
 /// The most alternatives of one pattern.
 const ALTERNATIVES: usize = 64;
@@ -51,7 +51,7 @@ pub struct RuleScope {
 pub fn rule_scope(form: Form, source: &Arc<Source>) -> RuleScope {
     let place = ClientPlace { path: text(""), key: text(""), shape: PlaceShape::File, form };
     let found = ClientFile { source: Arc::clone(source), real: None, below: String::new() };
-    let guide = parse(found, &place, &mut Vec::new());
+    let guide = parse_guide(found, &place, &mut Vec::new());
     let used = match guide.use_ {
         Use::Active(_) | Use::Bridge(_) => RuleUse::Active,
         Use::Listed => RuleUse::Listed,
@@ -60,18 +60,19 @@ pub fn rule_scope(form: Form, source: &Arc<Source>) -> RuleScope {
     };
     let own = guide.scope.as_ref();
     let field = own.map(|own| own.field);
-    let (patterns, unsaid) =
-        own.map(|own| portable(own.globs.semantics, &own.globs.written)).unwrap_or_default();
+    let (patterns, unsaid) = own
+        .map(|own| translate_patterns(own.globs.semantics, &own.globs.written))
+        .unwrap_or_default();
     RuleScope { used, patterns, unsaid, field, body_start: guide.body_start }
 }
 
 /// Returns the patterns of a field as a client with a form reads them, in the words of the format, and those
 /// that it cannot say. No patterns and none unsaid means all files.
 pub fn portable_patterns(form: Form, values: &[&str]) -> (Vec<String>, Vec<String>) {
-    let semantics = semantics(form);
-    let written = values.iter().flat_map(|value| patterns(semantics, value));
+    let semantics = form_semantics(form);
+    let written = values.iter().flat_map(|value| split_patterns(semantics, value));
     let written: Vec<String> = written.map(str::to_owned).collect();
-    portable(semantics, &written)
+    translate_patterns(semantics, &written)
 }
 
 /// Returns a portable pattern as a client with a form has to be told it.
@@ -80,13 +81,13 @@ pub fn portable_patterns(form: Form, values: &[&str]) -> (Vec<String>, Vec<Strin
 pub fn client_pattern(form: Form, pattern: &str) -> Cow<'_, str> {
     let path = pattern.strip_suffix("/**").unwrap_or(pattern).trim_end_matches('/');
     let is_at_root = !path.contains('/') && !path.starts_with("**");
-    match semantics(form) {
+    match form_semantics(form) {
         Semantics::Claude if is_at_root => Cow::Owned(format!("/{pattern}")),
         _ => Cow::Borrowed(pattern),
     }
 }
 
-fn semantics(form: Form) -> Semantics {
+fn form_semantics(form: Form) -> Semantics {
     match form {
         Form::Claude | Form::Skill => Semantics::Claude,
         Form::Copilot => Semantics::Copilot,
@@ -95,14 +96,14 @@ fn semantics(form: Form) -> Semantics {
     }
 }
 
-fn portable(semantics: Semantics, written: &[String]) -> (Vec<String>, Vec<String>) {
+fn translate_patterns(semantics: Semantics, written: &[String]) -> (Vec<String>, Vec<String>) {
     let mut patterns: Vec<String> = Vec::new();
     let mut unsaid = Vec::new();
     for own in written {
         let found = match semantics {
-            Semantics::Claude => claude(own),
-            Semantics::Copilot => copilot(own),
-            Semantics::Workspace | Semantics::Whole => workspace(own),
+            Semantics::Claude => translate_claude(own),
+            Semantics::Copilot => translate_copilot(own),
+            Semantics::Workspace | Semantics::Whole => translate_workspace(own),
         };
         match found {
             Translated::Said(said) if said.iter().all(|said| Glob::new(said).is_ok()) => {
@@ -131,7 +132,7 @@ enum Translated {
 }
 
 impl Translated {
-    fn one(pattern: String) -> Translated {
+    fn from_pattern(pattern: String) -> Translated {
         match pattern.as_str() {
             "**" | "**/*" | "**/**" => Translated::Everything,
             _ => Translated::Said(vec![pattern]),
@@ -139,37 +140,37 @@ impl Translated {
     }
 }
 
-fn workspace(pattern: &str) -> Translated {
+fn translate_workspace(pattern: &str) -> Translated {
     let rest = from_workspace(pattern);
     match rest.strip_suffix('/') {
-        _ if rest.starts_with('!') || rest.is_empty() || split(rest).count() > 1 => {
+        _ if rest.starts_with('!') || rest.is_empty() || split_at_commas(rest).count() > 1 => {
             Translated::Unsayable
         }
-        Some(directory) => Translated::one(format!("{directory}/**")),
-        None => Translated::one(rest.to_owned()),
+        Some(directory) => Translated::from_pattern(format!("{directory}/**")),
+        None => Translated::from_pattern(rest.to_owned()),
     }
 }
 
 /// A pattern without `/` is meant at any depth by VS Code and by Copilot's command line. With one, the command
 /// line starts at the root, as the format does; VS Code finds it deeper, too.
-fn copilot(pattern: &str) -> Translated {
+fn translate_copilot(pattern: &str) -> Translated {
     let rest = pattern.strip_prefix("./").unwrap_or(pattern);
     if pattern.starts_with(['!', '/']) || rest.is_empty() {
         return Translated::Unsayable;
     }
     match rest.strip_prefix("**") {
         _ if rest == "*" => Translated::Everything,
-        _ if rest.contains('/') => Translated::one(rest.to_owned()),
+        _ if rest.contains('/') => Translated::from_pattern(rest.to_owned()),
         // Two stars mean more than one only between slashes.
-        Some(after) if !after.is_empty() => Translated::one(format!("**/*{after}")),
+        Some(after) if !after.is_empty() => Translated::from_pattern(format!("**/*{after}")),
         Some(_) => Translated::Everything,
-        None => Translated::one(format!("**/{rest}")),
+        None => Translated::from_pattern(format!("**/{rest}")),
     }
 }
 
-fn claude(pattern: &str) -> Translated {
+fn translate_claude(pattern: &str) -> Translated {
     let expanded = if pattern.contains('{') && !has_plain_braces(pattern) {
-        let (expanded, is_cut) = expand(pattern, ALTERNATIVES);
+        let (expanded, is_cut) = expand_braces(pattern, ALTERNATIVES);
         if is_cut {
             return Translated::Unsayable;
         }
@@ -179,7 +180,7 @@ fn claude(pattern: &str) -> Translated {
     };
     let mut said = Vec::new();
     for line in &expanded {
-        match gitignore(line) {
+        match translate_gitignore(line) {
             Translated::Said(patterns) => said.extend(patterns),
             other => return other,
         }
@@ -203,7 +204,7 @@ fn inside_braces(pattern: &str) -> impl Iterator<Item = &str> {
     pattern.split('{').skip(1).map(|rest| rest.split('}').next().unwrap_or(rest))
 }
 
-fn gitignore(line: &str) -> Translated {
+fn translate_gitignore(line: &str) -> Translated {
     // A comment, or what takes files back.
     if line.starts_with(['#', '!']) || line.contains('\\') {
         return Translated::Unsayable;
@@ -227,13 +228,13 @@ fn gitignore(line: &str) -> Translated {
             _ if is_only_directory => Translated::Unsayable,
             "" | "**" => Translated::Everything,
             // `a/**` is `a`, too.
-            _ => Translated::one(format!("{above}/**/*")),
+            _ => Translated::from_pattern(format!("{above}/**/*")),
         };
     }
     // A name with an ending is a file's. Any other may be a directory, which stands for what is in it.
     let is_file = !is_directory && last.get(1..).is_some_and(|rest| rest.contains('.'));
     if is_file {
-        return Translated::one(format!("{start}{path}"));
+        return Translated::from_pattern(format!("{start}{path}"));
     }
     // `a/**` is the file `a`, too; `a*/**` is not.
     let inside = |end: &str| format!("{start}{path}/{end}");
@@ -254,15 +255,17 @@ mod tests {
 
     /// Returns whether the client, and whether the format, takes each path to be covered.
     fn both(semantics: Semantics, pattern: &str, paths: &[&str]) -> Option<(Vec<bool>, Vec<bool>)> {
-        let globs = Globs::read(semantics, [(pattern, Span::at(0))], &mut Vec::new());
+        let globs = Globs::parse(semantics, [(pattern, Span::empty_at(0))], &mut Vec::new());
         let written = [pattern.to_owned()];
-        let (patterns, unsaid) = portable(semantics, &written);
+        let (patterns, unsaid) = translate_patterns(semantics, &written);
         if !unsaid.is_empty() {
             return None;
         }
         let of_format: Vec<Glob> = patterns.iter().map(|own| Glob::new(own).unwrap()).collect();
         let own = |path: &&str| {
-            globs.as_ref().is_none_or(|globs| globs.covering(path, TargetKind::File).is_some())
+            globs
+                .as_ref()
+                .is_none_or(|globs| globs.find_covering_pattern(path, TargetKind::File).is_some())
         };
         let said =
             |path: &&str| of_format.is_empty() || of_format.iter().any(|glob| glob.matches(path));
@@ -322,7 +325,7 @@ mod tests {
                 own,
                 of_format,
                 "{pattern} {:?}",
-                portable(Semantics::Claude, std::slice::from_ref(pattern))
+                translate_patterns(Semantics::Claude, std::slice::from_ref(pattern))
             );
             said += 1;
         }

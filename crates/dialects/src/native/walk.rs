@@ -31,15 +31,15 @@ impl<'w> Walk<'w> {
     }
 
     /// Reads all that there is; says whether there was a file.
-    pub(super) fn all(mut self, reader: &mut NativeReader<'_>, directory: &Opened) -> bool {
+    pub(super) fn read_all(mut self, reader: &mut NativeReader<'_>, directory: &Opened) -> bool {
         match &self.place.shape {
-            PlaceShape::Tree(names) => self.tree(reader, directory, names, 0),
-            _ => self.skills(reader, directory),
+            PlaceShape::Tree(names) => self.walk_tree(reader, directory, names, 0),
+            _ => self.walk_skills(reader, directory),
         }
         self.files > 0
     }
 
-    fn tree(
+    fn walk_tree(
         &mut self,
         reader: &mut NativeReader<'_>,
         directory: &Opened,
@@ -49,7 +49,7 @@ impl<'w> Walk<'w> {
         if !self.entered.insert(directory.real.clone()) {
             return;
         }
-        for entry in self.list(reader, directory) {
+        for entry in self.list_entries(reader, directory) {
             if self.is_full {
                 return;
             }
@@ -57,23 +57,25 @@ impl<'w> Walk<'w> {
             let name = entry.name.to_string_lossy();
             let counts = names.endings.iter().any(|ending| name.ends_with(&**ending));
             match entry.kind {
-                FileKind::File | FileKind::Link if counts => self.file(reader, directory, &entry),
+                FileKind::File | FileKind::Link if counts => {
+                    self.read_file(reader, directory, &entry);
+                }
                 FileKind::File | FileKind::Link
                     if let Some((ending, reason)) = &names.look_alike
                         && name.ends_with(&**ending) =>
                 {
-                    self.unread(reader, directory, &entry.name, reason);
+                    self.add_unread(reader, directory, &entry.name, reason);
                 }
                 FileKind::Directory | FileKind::Link
-                    if names.is_deep && !names.skipped.has(&name) =>
+                    if names.is_deep && !names.skipped.contains_text(&name) =>
                 {
                     if depth == limits::NATIVE_DEPTH {
                         let limit = limits::NATIVE_DEPTH;
-                        reader.limit(&path, &format!("more than {limit} directories deep"));
+                        reader.report_limit(&path, &format!("more than {limit} directories deep"));
                         continue;
                     }
-                    if let Some(child) = reader.open(directory.here(), &entry.name) {
-                        self.tree(reader, &child, names, depth + 1);
+                    if let Some(child) = reader.open_directory(directory.here(), &entry.name) {
+                        self.walk_tree(reader, &child, names, depth + 1);
                     }
                 }
                 _ => {}
@@ -81,8 +83,8 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn skills(&mut self, reader: &mut NativeReader<'_>, directory: &Opened) {
-        for entry in self.list(reader, directory) {
+    fn walk_skills(&mut self, reader: &mut NativeReader<'_>, directory: &Opened) {
+        for entry in self.list_entries(reader, directory) {
             if self.is_full {
                 return;
             }
@@ -91,26 +93,33 @@ impl<'w> Walk<'w> {
             }
             let file = DirEntry { name: SKILL_NAME.into(), kind: FileKind::Other };
             if entry.kind == FileKind::Directory
-                && self.skill(reader, directory, &Path::new(&entry.name).join(SKILL_NAME))
+                && self.read_skill(reader, directory, &Path::new(&entry.name).join(SKILL_NAME))
             {
                 continue;
             }
-            let Some(skill) = reader.open(directory.here(), &entry.name) else { continue };
-            self.file(reader, &skill, &file);
+            let Some(skill) = reader.open_directory(directory.here(), &entry.name) else {
+                continue;
+            };
+            self.read_file(reader, &skill, &file);
         }
     }
 
     /// Reads the file of a skill in one step; says whether there is nothing left to do.
-    fn skill(&mut self, reader: &mut NativeReader<'_>, directory: &Opened, below: &Path) -> bool {
+    fn read_skill(
+        &mut self,
+        reader: &mut NativeReader<'_>,
+        directory: &Opened,
+        below: &Path,
+    ) -> bool {
         let path = directory.path.join(below);
         if reader.bytes == 0 || reader.refuse_secret(&path).is_err() {
             return false;
         }
         match directory.handle.read_below(below, limits::FILE_BYTES) {
             Ok(bytes) => {
-                reader.charge(&bytes);
+                reader.charge_bytes(&bytes);
                 if self.takes_one_more(reader, &path) {
-                    reader.add(path, (bytes, None), self.place, self.folder);
+                    reader.add_guide(path, (bytes, None), self.place, self.folder);
                 }
                 true
             }
@@ -118,22 +127,22 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn file(&mut self, reader: &mut NativeReader<'_>, directory: &Opened, entry: &DirEntry) {
+    fn read_file(&mut self, reader: &mut NativeReader<'_>, directory: &Opened, entry: &DirEntry) {
         let path = directory.path.join(&entry.name);
         match reader.read_as(directory.here(), &entry.name, entry.kind) {
             Ok(read) => {
                 if self.takes_one_more(reader, &path) {
-                    reader.add(path, read, self.place, self.folder);
+                    reader.add_guide(path, read, self.place, self.folder);
                     self.note_target(directory, &entry.name);
                 }
             }
             Err(NotRead::Missing | NotRead::Directory) => {}
-            Err(problem) if reader.bytes > 0 => reader.report(&path, problem),
+            Err(problem) if reader.bytes > 0 => reader.report_unreadable(&path, problem),
             Err(_) => self.is_full = true,
         }
     }
 
-    fn unread(
+    fn add_unread(
         &mut self,
         reader: &mut NativeReader<'_>,
         directory: &Opened,
@@ -161,26 +170,26 @@ impl<'w> Walk<'w> {
         if self.files > limits::NATIVE_FILES && !self.is_full {
             self.is_full = true;
             let limit = limits::NATIVE_FILES;
-            reader.limit(path, &format!("more than {limit} files"));
+            reader.report_limit(path, &format!("more than {limit} files"));
         }
         !self.is_full
     }
 
-    fn list(&mut self, reader: &mut NativeReader<'_>, directory: &Opened) -> Vec<DirEntry> {
+    fn list_entries(&mut self, reader: &mut NativeReader<'_>, directory: &Opened) -> Vec<DirEntry> {
         let room = limits::NATIVE_ENTRIES - self.entries;
         match directory.handle.first_entries(room + 1) {
             Ok(mut entries) => {
                 entries.sort_unstable();
                 if entries.len() > room {
                     let limit = limits::NATIVE_ENTRIES;
-                    reader.limit(&directory.path, &format!("more than {limit} names"));
+                    reader.report_limit(&directory.path, &format!("more than {limit} names"));
                     entries.truncate(room);
                 }
                 self.entries += entries.len();
                 entries
             }
             Err(error) => {
-                reader.report(&directory.path, NotRead::Refused(error.to_string()));
+                reader.report_unreadable(&directory.path, NotRead::Refused(error.to_string()));
                 Vec::new()
             }
         }

@@ -26,13 +26,13 @@ pub enum Argument {
 }
 
 /// Finds the arguments of a body, in order; `declared` is the number of declared ones, none for any.
-pub fn find(body: &str, declared: usize) -> Vec<(Span, Argument)> {
+pub fn find_arguments(body: &str, declared: usize) -> Vec<(Span, Argument)> {
     let mut found = Vec::new();
     let mut start = 0;
     while let Some(offset) = body[start..].find('$').map(|offset| start + offset) {
         let rest = &body[offset..];
         let escaped = body[..offset].ends_with('\\') && offset > start;
-        let (length, argument) = match at(rest, declared) {
+        let (length, argument) = match parse_argument(rest, declared) {
             None => {
                 start = offset + 1;
                 continue;
@@ -51,7 +51,7 @@ pub fn find(body: &str, declared: usize) -> Vec<(Span, Argument)> {
 }
 
 /// Returns what a text that begins with a dollar sign begins with, and its length.
-fn at(rest: &str, declared: usize) -> Option<(usize, Argument)> {
+fn parse_argument(rest: &str, declared: usize) -> Option<(usize, Argument)> {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     if let Some(after) = rest.strip_prefix(ALL) {
         return (!after.starts_with(is_word)).then_some((ALL.len(), Argument::All));
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn found(body: &str, declared: usize) -> Vec<(&str, Argument)> {
-        find(body, declared)
+        find_arguments(body, declared)
             .into_iter()
             .map(|(span, one)| (&body[span.start..span.end], one))
             .collect()
@@ -110,7 +110,7 @@ mod tests {
         arbtest::arbtest(|input| {
             let body: String = input.arbitrary()?;
             let mut end = 0;
-            for (span, _) in find(&body, 2) {
+            for (span, _) in find_arguments(&body, 2) {
                 assert!(span.start >= end && body.is_char_boundary(span.end));
                 end = span.end;
             }

@@ -10,7 +10,7 @@ use brief_syntax::{Diagnostic, Source, Span, rules};
 use super::check::template_text;
 use super::model::{Bundle, ItemId, RequiredBundle};
 use super::registry::Registry;
-use super::{file_problem, problem};
+use super::{file_problem, span_problem};
 
 /// The closure of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -87,7 +87,7 @@ pub enum BundleError {
 }
 
 /// Resolves a bundle in one registry.
-pub fn resolve(registry: &Registry, name: &str) -> Result<Closure, Vec<BundleError>> {
+pub fn resolve_bundle(registry: &Registry, name: &str) -> Result<Closure, Vec<BundleError>> {
     let wide = resolve_among(&[registry], 0, name)?;
     Ok(Closure {
         bundles: wide.bundles.into_iter().map(|(_, name)| name).collect(),
@@ -123,14 +123,16 @@ pub fn resolve_among(
                 });
             }
             WalkStep::Back { .. } => {
-                let chain = walk.circle().into_iter().map(str::to_owned).collect();
+                let chain = walk.cycle_names().into_iter().map(str::to_owned).collect();
                 errors.push(BundleError::Circle { chain });
             }
             WalkStep::Done(registry, bundle) => {
                 let name = bundle.name().to_owned();
                 for id in bundle.items() {
                     let bundle = name.clone();
-                    match among(registries, registry, |registry| registry.item(id)) {
+                    match find_in_registries(registries, registry, |registry| {
+                        registry.find_item(id)
+                    }) {
                         Ok((place, _)) => {
                             closure.items.entry((id.clone(), place)).or_default().insert(bundle);
                         }
@@ -158,15 +160,15 @@ pub fn found_elsewhere(own: &Registry, others: &[&Registry]) -> Vec<(Arc<Source>
         let source = &bundle.document.source;
         let mut settle = |span: Span| found.push((Arc::clone(source), span));
         for (id, span) in &bundle.items {
-            let candidates = others.iter().filter(|registry| registry.item(id).is_some());
-            if own.item(id).is_none() && candidates.count() == 1 {
+            let candidates = others.iter().filter(|registry| registry.find_item(id).is_some());
+            if own.find_item(id).is_none() && candidates.count() == 1 {
                 settle(*span);
             }
         }
         for required in &bundle.requires {
             let mut candidates =
-                others.iter().filter_map(|registry| registry.bundle(&required.name));
-            if own.bundle(&required.name).is_none()
+                others.iter().filter_map(|registry| registry.find_bundle(&required.name));
+            if own.find_bundle(&required.name).is_none()
                 && let (Some(only), None) = (candidates.next(), candidates.next())
                 && version_problem(bundle, required, only).is_none()
             {
@@ -179,7 +181,7 @@ pub fn found_elsewhere(own: &Registry, others: &[&Registry]) -> Vec<(Arc<Source>
 
 /// Looks a name up in the registry that mentions it, or in the only other one that has it. The
 /// error is the number of registries that have it.
-fn among<'r, T>(
+fn find_in_registries<'r, T>(
     registries: &[&'r Registry],
     home: usize,
     find: impl Fn(&'r Registry) -> Option<T>,
@@ -202,7 +204,7 @@ const SHOWN: usize = 16;
 
 /// Returns the cycles among all bundles, at most one for each bundle that closes one: the index of this bundle, the
 /// place at which it requires the first one, and the message.
-fn circles(registry: &Registry) -> Vec<(usize, Span, String)> {
+fn find_cycles(registry: &Registry) -> Vec<(usize, Span, String)> {
     let mut circles: Vec<(usize, Span, String)> = Vec::new();
     let registries = [registry];
     let mut walk = RequiresWalk::new(&registries);
@@ -212,7 +214,7 @@ fn circles(registry: &Registry) -> Vec<(usize, Span, String)> {
             if circles.last().is_some_and(|(last, ..)| *last == from) {
                 continue;
             }
-            let mut names = walk.circle();
+            let mut names = walk.cycle_names();
             if names.len() > SHOWN {
                 let last = names.len() - SHOWN / 2;
                 names.splice(SHOWN / 2..last, ["…"]);
@@ -266,13 +268,13 @@ impl<'w> RequiresWalk<'w> {
 
     /// Takes the next step of the walk from a bundle.
     fn next(&mut self, start: BundleIndex) -> Option<WalkStep<'w>> {
-        if self.chain.is_empty() && !self.enter(start) {
+        if self.chain.is_empty() && !self.enter_bundle(start) {
             return None;
         }
         loop {
             let on = self.chain.len() - 1;
             let (place, number) = self.chain[on];
-            let bundle = self.bundle(place);
+            let bundle = self.bundle_at(place);
             // Every requirement is visited twice: as an edge, then to enter the required bundle.
             let Some(required) = bundle.requires().get(number / 2) else {
                 self.chain.pop();
@@ -280,10 +282,11 @@ impl<'w> RequiresWalk<'w> {
                 return Some(WalkStep::Done(place.0, bundle));
             };
             self.chain[on].1 += 1;
-            let to =
-                among(self.registries, place.0, |registry| registry.bundle_index(&required.name));
+            let to = find_in_registries(self.registries, place.0, |registry| {
+                registry.bundle_index(&required.name)
+            });
             if number % 2 == 0 {
-                let to = to.map(|to| self.bundle(to));
+                let to = to.map(|to| self.bundle_at(to));
                 return Some(WalkStep::Edge { from: bundle, required, to });
             }
             let Ok(to) = to else { continue };
@@ -291,15 +294,15 @@ impl<'w> RequiresWalk<'w> {
                 self.circle = on;
                 return Some(WalkStep::Back { from: place, required });
             }
-            self.enter(to);
+            self.enter_bundle(to);
         }
     }
 
-    fn bundle(&self, (registry, index): BundleIndex) -> &'w Bundle {
+    fn bundle_at(&self, (registry, index): BundleIndex) -> &'w Bundle {
         &self.registries[registry].bundles[index]
     }
 
-    fn enter(&mut self, place: BundleIndex) -> bool {
+    fn enter_bundle(&mut self, place: BundleIndex) -> bool {
         let state = &mut self.states[place.0][place.1];
         let is_new = *state == VisitState::New;
         if is_new {
@@ -310,8 +313,8 @@ impl<'w> RequiresWalk<'w> {
     }
 
     /// Returns the names of the last cycle; the first one is repeated at the end.
-    fn circle(&self) -> Vec<&'w str> {
-        let name = |&(place, _): &(BundleIndex, usize)| self.bundle(place).name();
+    fn cycle_names(&self) -> Vec<&'w str> {
+        let name = |&(place, _): &(BundleIndex, usize)| self.bundle_at(place).name();
         let around = &self.chain[self.circle..];
         around.iter().chain(around.first()).map(name).collect()
     }
@@ -342,7 +345,7 @@ pub(super) fn version_problem(
 }
 
 /// Reports a bundle that lists nothing: a project that installs it gets nothing.
-fn empty(bundle: &Bundle) -> Option<Diagnostic> {
+fn check_empty_bundle(bundle: &Bundle) -> Option<Diagnostic> {
     let is_empty = bundle.plugin.is_none() && bundle.items.is_empty() && bundle.requires.is_empty();
     // A field that is missing or of another type is reported as that.
     let node = bundle.document.field("items").filter(|_| is_empty)?;
@@ -362,11 +365,11 @@ fn empty(bundle: &Bundle) -> Option<Diagnostic> {
     let message = format!("the bundle `{}` has no items: installing it does nothing", bundle.name);
     let help = "list the names of items below `items`, or require another bundle";
     let source = &bundle.document.source;
-    Some(problem(rules::item::EMPTY_BUNDLE, source, node.span(), message, help))
+    Some(span_problem(rules::item::EMPTY_BUNDLE, source, node.span(), message, help))
 }
 
 /// §3.7: checks the items and requirements of bundles.
-pub(super) fn check(registry: &mut Registry) {
+pub(super) fn check_bundles(registry: &mut Registry) {
     let mut all = Vec::new();
     for (index, bundle) in registry.bundles.iter().enumerate() {
         let source = &bundle.document.source;
@@ -378,18 +381,24 @@ pub(super) fn check(registry: &mut Registry) {
             let help = "give one of them another name";
             found.push(file_problem(rules::item::DUPLICATE_ITEM, source, message, help));
         }
-        found.extend(empty(bundle));
+        found.extend(check_empty_bundle(bundle));
         found.extend(template_text(None, &bundle.document).filter(|_| bundle.plugin.is_none()));
         for (id, span) in &bundle.items {
-            if registry.item(id).is_none() {
+            if registry.find_item(id).is_none() {
                 let message =
                     format!("the bundle `{}` lists the {id}, which does not exist", bundle.name);
                 let help = "correct the name, or add the item";
-                found.push(problem(rules::item::BUNDLE_UNRESOLVED, source, *span, message, help));
+                found.push(span_problem(
+                    rules::item::BUNDLE_UNRESOLVED,
+                    source,
+                    *span,
+                    message,
+                    help,
+                ));
             }
         }
         for required in &bundle.requires {
-            let message = match registry.bundle(&required.name) {
+            let message = match registry.find_bundle(&required.name) {
                 None => Some(format!("the bundle `{}` does not exist", required.name)),
                 Some(other) => {
                     let problem = version_problem(bundle, required, other);
@@ -399,15 +408,15 @@ pub(super) fn check(registry: &mut Registry) {
             found.extend(message.map(|message| {
                 let (rule, help) =
                     (rules::item::BUNDLE_REQUIRES, "correct the name or the version");
-                problem(rule, source, required.span, message, help)
+                span_problem(rule, source, required.span, message, help)
             }));
         }
         all.push(found);
     }
-    for (index, span, message) in circles(registry) {
+    for (index, span, message) in find_cycles(registry) {
         let source = &registry.bundles[index].document.source;
         let help = "remove one of them from `requires`";
-        all[index].push(problem(rules::item::BUNDLE_CYCLE, source, span, message, help));
+        all[index].push(span_problem(rules::item::BUNDLE_CYCLE, source, span, message, help));
     }
     for (bundle, mut found) in registry.bundles.iter_mut().zip(all) {
         bundle.diagnostics.append(&mut found);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brief_profiles::BUILTIN;
 use brief_syntax::hidden;
 use brief_syntax::markdown::{Heading, HeadingStyle, Outline};
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use brief_syntax::yaml::{Mapping, Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span, rules};
 use memchr::memmem;
@@ -23,26 +23,26 @@ use super::parse;
 use super::places::{is_in_shared, kind_of_place};
 use super::registry::Registry;
 use super::scaffold;
-use super::{file_problem, problem};
+use super::{file_problem, span_problem};
 
 /// The limit of findings in one item.
 const REPORTED_PER_ITEM: usize = 1_000;
 
 /// Checks a registry and adds the diagnostics to its items and bundles.
-pub fn check(registry: &mut Registry, clients: &[&str]) {
+pub fn check_registry(registry: &mut Registry, clients: &[&str]) {
     let mut seen: BTreeMap<ItemId, (String, bool)> = BTreeMap::new();
     let has_own = registry.items.iter().any(|item| !item.is_foreign());
     for item in &mut registry.items {
         let mut found = std::mem::take(&mut item.diagnostics);
         if item.is_foreign() {
-            found.extend(foreign(item));
+            found.extend(check_foreign_item(item));
             // A collection of foreign skills alone may have any layout.
-            found.extend(place(item).into_iter().filter(|_| has_own));
+            found.extend(check_directory(item).into_iter().filter(|_| has_own));
         } else {
             parse::check_item(&item.id, &item.document, clients, &mut found);
-            found.extend(place(item));
-            found.extend(overrides(item, clients));
-            found.extend(body(item, clients));
+            found.extend(check_directory(item));
+            found.extend(check_overrides(item, clients));
+            found.extend(check_body(item, clients));
             found.extend(template_text(Some(item.id.kind), &item.document));
         }
         found.extend(file_names(item));
@@ -59,19 +59,19 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
             seen.entry(item.id.clone())
                 .or_insert_with(|| (item.slashed.clone(), item.is_foreign()));
         }
-        item.diagnostics = limited(found, &item.document.source);
+        item.diagnostics = limit_findings(found, &item.document.source);
     }
     registry.diagnostics.extend(note_foreign(registry));
     preloaded_skills(registry);
     hidden_commands(registry);
-    bundle::check(registry);
+    bundle::check_bundles(registry);
 }
 
 /// Reports text of the template that `brief registry new` wrote and that is unchanged: once for a file.
 pub(super) fn template_text(kind: Option<ItemKind>, document: &ItemDocument) -> Option<Diagnostic> {
     let source = document.source();
-    let mut lines = scaffold::placeholders(kind);
-    let description = lines.next().filter(|text| document.text("description") == Some(*text));
+    let mut lines = scaffold::template_placeholders(kind);
+    let description = lines.next().filter(|text| document.field_text("description") == Some(*text));
     // The search over the whole body is cheap, and spares nearly every item the look at its lines.
     let is_left = |line: &&str| {
         memmem::find(document.body().as_bytes(), line.as_bytes()).is_some()
@@ -88,11 +88,11 @@ pub(super) fn template_text(kind: Option<ItemKind>, document: &ItemDocument) -> 
     let message = format!("the text of the template is still there: `{first}`{more}");
     let help = "write what it says in its place";
     let span = Span { start, end: start + first.len() };
-    Some(problem(rules::item::PLACEHOLDER, source, span, message, help))
+    Some(span_problem(rules::item::PLACEHOLDER, source, span, message, help))
 }
 
 /// Limits the findings of an item. Errors come first, so that the cut hides none of them.
-fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> {
+fn limit_findings(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> {
     if found.len() > REPORTED_PER_ITEM {
         found.sort_by_key(|diagnostic| diagnostic.severity != Severity::Error);
         found.truncate(REPORTED_PER_ITEM);
@@ -122,7 +122,7 @@ fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
 }
 
 /// R19: checks the requirements of the open standard.
-fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
+fn check_foreign_item(item: &PortableItem) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
     // Rules and commands for one client need none.
@@ -132,7 +132,7 @@ fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
         found.push(file_problem(rules::item::MISSING_FIELD, source, message, help));
     }
     if item.written_for().is_none() {
-        found.extend(slips(item));
+        found.extend(check_misspelled_fields(item));
     }
     if let Some(problem) = super::fields::name_problem(&item.id.name) {
         let message = format!("`{}` is not a valid name: {problem}", item.id.name);
@@ -152,24 +152,24 @@ fn is_page(item: &PortableItem) -> bool {
 }
 
 /// Finds fields that are nearly called like one of the open standard that is not there.
-fn slips(item: &PortableItem) -> Vec<Diagnostic> {
+fn check_misspelled_fields(item: &PortableItem) -> Vec<Diagnostic> {
     let document = &item.document;
     let missing: Vec<&str> =
         STANDARD_FIELDS.into_iter().filter(|field| document.field(field).is_none()).collect();
     let fields = document.fields().into_iter().flat_map(Mapping::fields);
     let slips = fields.filter_map(|field| {
         let name = field.name();
-        let meant = nearest(name, &missing).filter(|_| name.len() > 3)?;
+        let meant = find_nearest(name, &missing).filter(|_| name.len() > 3)?;
         let message = format!("no client reads `{name}` here");
         let help = format!("did you mean `{meant}`?");
         let (rule, span) = (rules::client::UNKNOWN_FIELD, field.key.span());
-        Some(problem(rule, &document.source, span, message, help))
+        Some(span_problem(rule, &document.source, span, message, help))
     });
     slips.collect()
 }
 
 /// §2.1: checks the directory of an item.
-fn place(item: &PortableItem) -> Vec<Diagnostic> {
+fn check_directory(item: &PortableItem) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
     if let Some(kind) = kind_of_place(item).filter(|kind| *kind != item.kind()) {
@@ -186,7 +186,7 @@ fn place(item: &PortableItem) -> Vec<Diagnostic> {
 }
 
 /// §2.3: checks the bodies for single clients.
-pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
+pub(super) fn check_overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for own in &item.overrides {
         if !clients.contains(&own.client.as_str()) {
@@ -195,7 +195,7 @@ pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic
             diagnostic.source = Arc::clone(&own.source);
             found.push(diagnostic);
         }
-        let (document, _) = parse::document(&own.source);
+        let (document, _) = parse::parse_document(&own.source);
         let header = document.front.header.as_ref();
         let is_blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
         let is_empty = header.is_some_and(|header| {
@@ -206,7 +206,7 @@ pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic
             let message =
                 "a file for one client has no front matter: all fields are in the entrypoint";
             let help = "remove the front matter, and keep the body";
-            found.push(problem(
+            found.push(span_problem(
                 rules::item::OVERRIDE_FRONTMATTER,
                 &own.source,
                 span,
@@ -218,16 +218,16 @@ pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic
         let whole = own.source.text();
         let text = whole.trim_start_matches('\u{feff}');
         let start = whole.len() - text.len();
-        let outline = Outline::of(text);
+        let outline = Outline::parse(text);
         let readers = [own.client.as_str()];
-        for construct in constructs::find(text, &outline) {
+        for construct in constructs::find_constructs(text, &outline) {
             found.extend(client_construct(&own.source, start, &construct, &readers));
         }
         if !item.is_verbatim() {
-            found.extend(headings(&own.source, start, &outline, &all(&outline)));
-            found.extend(fences(&own.source, start, &outline));
+            found.extend(check_headings(&own.source, start, &outline, &all_headings(&outline)));
+            found.extend(check_fences(&own.source, start, &outline));
         }
-        found.extend(hidden::check(rules::item::HIDDEN_CHARACTER, &own.source));
+        found.extend(hidden::check_hidden_text(rules::item::HIDDEN_CHARACTER, &own.source));
         found.extend(file_links(item, &own.source, start, text));
     }
     if item.is_verbatim() {
@@ -240,23 +240,23 @@ pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic
 /// there.
 pub(super) fn kept_body(item: &PortableItem, clients: &[&str]) -> (Directives, Vec<Diagnostic>) {
     let document = &item.document;
-    let directives = directives::scan(document.body(), clients);
+    let directives = directives::parse_directives(document.body(), clients);
     let mut found = directive_problems(item, &directives, clients);
-    found.extend(hidden::check(rules::item::HIDDEN_CHARACTER, &document.source));
+    found.extend(hidden::check_hidden_text(rules::item::HIDDEN_CHARACTER, &document.source));
     (directives, found)
 }
 
 /// §5 and §6: checks the canonical body.
-pub(super) fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
+pub(super) fn check_body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
     let document = &item.document;
     let (source, start) = (&document.source, document.body_start());
     let text = document.body();
-    let outline = Outline::of(text);
+    let outline = Outline::parse(text);
     let (directives, mut found) = kept_body(item, clients);
     // §5.1 and §5.2 are about what is put around a body, and nothing is put around this one.
     let is_verbatim = item.is_verbatim();
     if !is_verbatim {
-        found.extend(fences(source, start, &outline));
+        found.extend(check_fences(source, start, &outline));
     }
     // A client with a body of its own does not get this one.
     let readers: Vec<&str> = clients
@@ -273,15 +273,19 @@ pub(super) fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
         item.kind() == ItemKind::Command
             && (construct.what, construct.client) == ("a variable", "claude")
     };
-    for construct in constructs::find(text, &outline).into_iter().filter(|one| !is_ours(one)) {
+    for construct in
+        constructs::find_constructs(text, &outline).into_iter().filter(|one| !is_ours(one))
+    {
         let block = directives.blocks.iter().find(|block| {
             block.open.end <= construct.span.start && construct.span.start < block.close.start
         });
         let readers: Vec<&str> = match block {
             None => readers.clone(),
-            Some(block) => {
-                readers.iter().copied().filter(|client| block.audience.includes(client)).collect()
-            }
+            Some(block) => readers
+                .iter()
+                .copied()
+                .filter(|client| block.audience.includes_client(client))
+                .collect(),
         };
         found.extend(client_construct(source, start, &construct, &readers));
     }
@@ -296,8 +300,9 @@ pub(super) fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
 /// Returns whether an item is expected to reach a client: one of the document, one that the project describes,
 /// or one that the item names. Others get it only where a project wants them.
 fn is_expected(item: &PortableItem, client: &str) -> bool {
-    let is_named = || item.document.list("audience").is_some_and(|named| named.contains(&client));
-    CLIENTS.contains(&client) || BUILTIN.find(client).is_none() || is_named()
+    let is_named =
+        || item.document.field_list("audience").is_some_and(|named| named.contains(&client));
+    CLIENTS.contains(&client) || BUILTIN.find_client(client).is_none() || is_named()
 }
 
 /// §5.4: checks that links lead to files that are installed with the item.
@@ -311,16 +316,16 @@ fn file_links(
     for link in links::file_links(text) {
         let span = Span::new(start + link.span.start, start + link.span.end);
         match link.target {
-            LinkTarget::Inside(path) if links::exists(item, &path) => {}
+            LinkTarget::Inside(path) if links::item_contains_path(item, &path) => {}
             LinkTarget::Inside(path) => {
                 let message = format!("there is no file `{path}` in the item's directory");
                 let help = "correct the link, or add the file";
-                found.push(problem(rules::item::MISSING_FILE, source, span, message, help));
+                found.push(span_problem(rules::item::MISSING_FILE, source, span, message, help));
             }
             LinkTarget::Outside => {
                 let message = "the link leads out of the item's directory, and only that travels";
                 let help = "copy the file into the item's directory";
-                found.push(problem(rules::item::LINK_OUTSIDE, source, span, message, help));
+                found.push(span_problem(rules::item::LINK_OUTSIDE, source, span, message, help));
             }
         }
     }
@@ -359,7 +364,7 @@ fn client_construct(
             "write it as `ServerName:tool_name`".to_owned(),
         ),
     };
-    Some(problem(rule, source, span, message, help))
+    Some(span_problem(rule, source, span, message, help))
 }
 
 fn directive_problems(
@@ -385,7 +390,7 @@ fn directive_problems(
                 "open one with a line `<!-- @client:… -->`, or remove this line",
             ),
             DirectiveProblemKind::Nested { outer } => {
-                let line = document.source.line(start + outer);
+                let line = document.source.line_number(start + outer);
                 let message = format!("the block of line {line} is still open");
                 (rules::item::DIRECTIVE_NESTED, message, closing)
             }
@@ -400,7 +405,7 @@ fn directive_problems(
                 "write `<!-- @client:claude -->` or `<!-- @endclient -->` on a line of its own",
             ),
         };
-        problem(rule, &document.source, span, message, help)
+        span_problem(rule, &document.source, span, message, help)
     };
     directives.problems.iter().map(diagnostic).collect()
 }
@@ -415,7 +420,7 @@ fn headings_by_client(
     readers: &[&str],
 ) -> Vec<Diagnostic> {
     if directives.blocks.is_empty() || readers.is_empty() {
-        return headings(source, start, outline, &all(outline));
+        return check_headings(source, start, outline, &all_headings(outline));
     }
     let block_of = |heading: &Heading| {
         let at = heading.span.start;
@@ -424,10 +429,10 @@ fn headings_by_client(
     let mut told: Vec<(Diagnostic, Vec<&str>)> = Vec::new();
     for &client in readers {
         let is_read = |heading: &&Heading| {
-            block_of(heading).is_none_or(|block| block.audience.includes(client))
+            block_of(heading).is_none_or(|block| block.audience.includes_client(client))
         };
         let read: Vec<&Heading> = outline.headings.iter().filter(is_read).collect();
-        for diagnostic in headings(source, start, outline, &read) {
+        for diagnostic in check_headings(source, start, outline, &read) {
             match told.iter_mut().find(|(known, _)| *known == diagnostic) {
                 Some((_, clients)) => clients.push(client),
                 None => told.push((diagnostic, vec![client])),
@@ -443,12 +448,12 @@ fn headings_by_client(
     told.into_iter().map(for_some).collect()
 }
 
-fn all(outline: &Outline) -> Vec<&Heading> {
+fn all_headings(outline: &Outline) -> Vec<&Heading> {
     outline.headings.iter().collect()
 }
 
 /// §5.1: bodies begin at the second level and skip no level.
-fn headings(
+fn check_headings(
     source: &Arc<Source>,
     start: usize,
     outline: &Outline,
@@ -457,25 +462,25 @@ fn headings(
     let mut found = Vec::new();
     let place = |heading: &Heading| Span::new(start + heading.span.start, start + heading.span.end);
     let mut previous: Option<&Heading> = None;
-    let mut shift = shifted(start, outline);
+    let mut shift = shift_headings(start, outline);
     for &heading in read {
-        let span = trimmed(source, place(heading));
+        let span = trim_span(source, place(heading));
         if heading.level == 1 {
             let message = "a body has no heading of the first level: it is made from the name";
             let rule = rules::item::FIRST_LEVEL_HEADING;
-            let diagnostic = problem(rule, source, span, message, "begin with `##`");
+            let diagnostic = span_problem(rule, source, span, message, "begin with `##`");
             // One fix shifts all headings.
             found.push(Diagnostic { fix: shift.take(), ..diagnostic });
         } else if previous.is_none() && heading.level > 2 {
             let message = format!("the first heading is of level {}", heading.level);
             let help = "begin with `##`";
-            found.push(problem(rules::item::FIRST_HEADING, source, span, message, help));
+            found.push(span_problem(rules::item::FIRST_HEADING, source, span, message, help));
         } else if let Some(previous) =
             previous.filter(|previous| heading.level > previous.level + 1)
         {
             let message = format!("level {} follows level {}", heading.level, previous.level);
             let help = format!("use level {}", previous.level + 1);
-            found.push(problem(rules::item::HEADING_SKIP, source, span, message, help));
+            found.push(span_problem(rules::item::HEADING_SKIP, source, span, message, help));
         }
         previous = Some(heading);
     }
@@ -483,31 +488,31 @@ fn headings(
 }
 
 /// Shifts every heading one level down, when all are written with `#` and have room.
-fn shifted(start: usize, outline: &Outline) -> Option<Fix> {
+fn shift_headings(start: usize, outline: &Outline) -> Option<Fix> {
     let mut edits = Vec::new();
     for heading in &outline.headings {
         if heading.level > 5 || heading.style == HeadingStyle::Setext {
             return None;
         }
-        edits.push(Edit::replace(Span::at(start + heading.span.start), "#"));
+        edits.push(Edit::replace(Span::empty_at(start + heading.span.start), "#"));
     }
     Some(Fix::safe("move every heading one level down", edits))
 }
 
-fn trimmed(source: &Source, span: Span) -> Span {
+fn trim_span(source: &Source, span: Span) -> Span {
     Span::new(span.start, span.start + source.slice(span).trim_end().len())
 }
 
 /// §5.2: every fence has an info string.
-fn fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnostic> {
+fn check_fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for block in &outline.code_blocks {
         let Some(fence) = block.fence.filter(|_| !block.has_info()) else { continue };
         let span = Span::new(start + fence.start, start + fence.end);
-        let edit = Edit::replace(Span::at(span.end), "text");
+        let edit = Edit::replace(Span::empty_at(span.end), "text");
         let message = "the code block does not say which language it holds";
         let help = "name the language after the fence, or `text`";
-        let diagnostic = problem(rules::item::FENCE_LANGUAGE, source, span, message, help);
+        let diagnostic = span_problem(rules::item::FENCE_LANGUAGE, source, span, message, help);
         found.push(diagnostic.with_fix(Fix::safe("call it text", vec![edit])));
     }
     found
@@ -560,7 +565,7 @@ fn preloaded_skills(registry: &mut Registry) {
                 let message = format!("there is no skill `{name}` here");
                 let source = &item.document.source;
                 let help = "correct the name, unless the skill comes from elsewhere";
-                let found = problem(rules::item::UNKNOWN_SKILL, source, span, message, help);
+                let found = span_problem(rules::item::UNKNOWN_SKILL, source, span, message, help);
                 item.diagnostics.push(found);
             }
         }

@@ -7,32 +7,32 @@ use super::fields::ItemFields;
 
 impl ItemFields<'_> {
     /// Our own kind: `arguments` names what the user writes after the command.
-    pub(super) fn command(&mut self) {
+    pub(super) fn check_command(&mut self) {
         if let Some(node) = self.field("arguments") {
-            let names = self.texts("arguments", node);
+            let names = self.collect_texts("arguments", node);
             for (index, (name, node)) in names.iter().enumerate() {
                 self.check_name(name, node.span());
                 if names[..index].iter().any(|(other, _)| other == name) {
                     let message = format!("two arguments are called `{name}`");
                     let help = "give one of them another name";
-                    self.report(rules::item::INVALID_ARGUMENT, node.span(), message, help);
+                    self.report_problem(rules::item::INVALID_ARGUMENT, node.span(), message, help);
                 }
             }
             if names.len() > MOST_ARGUMENTS {
                 let message =
                     format!("the command has {} arguments, {MOST_ARGUMENTS} at most", names.len());
                 let help = "use `$ARGUMENTS` for all of them";
-                self.report(rules::item::INVALID_ARGUMENT, node.span(), message, help);
+                self.report_problem(rules::item::INVALID_ARGUMENT, node.span(), message, help);
             }
             let declared = names.len();
             let start = self.document.body_start();
-            for (span, argument) in arguments::find(self.document.body(), declared) {
+            for (span, argument) in arguments::find_arguments(self.document.body(), declared) {
                 if let Argument::Unknown(number) = argument {
                     let span = Span::new(start + span.start, start + span.end);
                     let message = format!("`${number}` is no argument: `arguments` has {declared}");
                     let help =
                         format!("name it in `arguments`, or write `\\${number}` for the text");
-                    self.report(rules::item::INVALID_ARGUMENT, span, message, &help);
+                    self.report_problem(rules::item::INVALID_ARGUMENT, span, message, &help);
                 }
             }
         }
@@ -42,6 +42,6 @@ impl ItemFields<'_> {
         self.agent_model();
         let message = "commands are an extension of the format: other programs do not compile them";
         let help = "write a skill for those who use another program";
-        self.report(rules::item::COMMAND_EXTENSION, Span::default(), message, help);
+        self.report_problem(rules::item::COMMAND_EXTENSION, Span::default(), message, help);
     }
 }

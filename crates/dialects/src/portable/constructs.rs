@@ -38,7 +38,7 @@ const TOOL_REFERENCE: &[u8] = b"#tool:";
 const STARTS: [bool; 256] = byte_set(b"$!@#uUmRWEBG");
 
 /// Finds every construct in a body, in order.
-pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
+pub(super) fn find_constructs(body: &str, outline: &Outline) -> Vec<Construct> {
     let mut found = Vec::new();
     let bytes = body.as_bytes();
     // The ends of long names, so that the scan does not start again within them.
@@ -51,11 +51,11 @@ pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
         let rest = &body.as_bytes()[offset..];
         let before = offset.checked_sub(1).map(|at| bytes[at]);
         let construct = match byte {
-            b'$' => variable(rest, before),
-            b'!' => shell(rest, before),
-            b'@' => import(rest, before),
-            b'#' if offset >= reference_end => reference(rest, before),
-            b'u' | b'U' => thinking(rest, before),
+            b'$' => match_variable(rest, before),
+            b'!' => match_shell_command(rest, before),
+            b'@' => match_import(rest, before),
+            b'#' if offset >= reference_end => match_reference(rest, before),
+            b'u' | b'U' => match_thinking(rest, before),
             b'm' if offset >= name_end => mcp_name(rest, before),
             b'R' | b'W' | b'E' | b'B' | b'G' => tool_name(body, offset),
             _ => None,
@@ -96,7 +96,7 @@ fn is_word(byte: u8) -> bool {
 }
 
 /// Finds `$ARGUMENTS`, `$0`, `$1` of Claude Code, `${workspaceFolder}` and `${file}` of Copilot.
-fn variable(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
+fn match_variable(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     if before == Some(b'\\') {
         return None;
     }
@@ -121,7 +121,7 @@ fn variable(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
 }
 
 /// Finds `` !`command` `` of Claude Code.
-fn shell(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
+fn match_shell_command(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     let inner = rest.strip_prefix(b"!`")?;
     let end = inner.iter().position(|&byte| matches!(byte, b'`' | b'\n'))?;
     let is_command = inner[end] == b'`' && end > 0 && !before.is_some_and(is_word);
@@ -129,7 +129,7 @@ fn shell(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
 }
 
 /// Finds `@path/to/file` of Claude Code, but no mention (`@alice`) and no address.
-fn import(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
+fn match_import(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     if before.is_some_and(|byte| !byte.is_ascii_whitespace() && byte != b'(') {
         return None;
     }
@@ -145,7 +145,7 @@ fn import(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
 }
 
 /// Finds `#tool:name` and `#file:path` of Copilot.
-fn reference(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
+fn match_reference(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     if before.is_some_and(is_word) {
         return None;
     }
@@ -161,7 +161,7 @@ fn reference(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
 }
 
 /// Finds `ultrathink` of Claude Code.
-fn thinking(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
+fn match_thinking(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     const WORD: &[u8] = b"ultrathink";
     let word = rest.get(..WORD.len())?;
     let is_whole =
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     fn found(body: &str) -> Vec<String> {
-        let constructs = find(body, &Outline::of(body));
+        let constructs = find_constructs(body, &Outline::parse(body));
         constructs.into_iter().map(|found| body[found.span.range()].to_owned()).collect()
     }
 

@@ -17,7 +17,7 @@ pub enum Audience {
 
 impl Audience {
     /// Returns whether the audience includes a client.
-    pub fn includes(&self, client: &str) -> bool {
+    pub fn includes_client(&self, client: &str) -> bool {
         match self {
             Audience::Only(clients) => clients.iter().any(|name| name == client),
             Audience::Except(clients) => clients.iter().all(|name| name != client),
@@ -75,17 +75,17 @@ pub struct Directives {
 }
 
 /// Reads the directives of a body; `clients` are the existing clients.
-pub fn scan(body: &str, clients: &[&str]) -> Directives {
+pub fn parse_directives(body: &str, clients: &[&str]) -> Directives {
     let mut found = Directives::default();
     if !body.contains("<!--") {
         return found;
     }
-    let outline = Outline::of(body);
+    let outline = Outline::parse(body);
     let mut open: Option<(Span, Option<Audience>)> = None;
     let mut in_comment = false;
-    for (span, line) in lines(body) {
+    for (span, line) in line_spans(body) {
         let is_code = |offset: usize| is_code(body, &outline, span.start + offset);
-        let directive = match directive(line, is_code) {
+        let directive = match parse_directive(line, is_code) {
             // A comment of several lines holds no directive.
             None if in_comment && is_near_miss(line.trim()) => Some(Directive::Malformed),
             directive => directive,
@@ -105,7 +105,7 @@ pub fn scan(body: &str, clients: &[&str]) -> Directives {
                     report(DirectiveProblemKind::Nested { outer: outer.start });
                     continue;
                 }
-                let audience = match audience(list) {
+                let audience = match parse_audience(list) {
                     Ok(audience) => {
                         let (Audience::Only(names) | Audience::Except(names)) = &audience;
                         for name in names.iter().filter(|name| !clients.contains(&name.as_str())) {
@@ -137,20 +137,20 @@ pub fn scan(body: &str, clients: &[&str]) -> Directives {
 }
 
 /// Returns the body for one client.
-pub fn render(body: &str, client: &str, clients: &[&str]) -> String {
+pub fn render_client_body(body: &str, client: &str, clients: &[&str]) -> String {
     let mut output = String::with_capacity(body.len());
     let mut at = 0;
-    for block in scan(body, clients).blocks {
-        append(&mut output, &body[at..block.open.start]);
-        if block.audience.includes(client) {
-            append(&mut output, &body[block.open.end..block.close.start]);
+    for block in parse_directives(body, clients).blocks {
+        append_after_gap(&mut output, &body[at..block.open.start]);
+        if block.audience.includes_client(client) {
+            append_after_gap(&mut output, &body[block.open.end..block.close.start]);
         }
         at = block.close.end;
     }
     if at == 0 {
         return body.to_owned();
     }
-    append(&mut output, &body[at..]);
+    append_after_gap(&mut output, &body[at..]);
     // A part that was removed at the end leaves the blank lines before it.
     let end = output.trim_end_matches(['\n', '\r', ' ', '\t']).len();
     let line_end = if output[end..].starts_with("\r\n") { "\r\n" } else { "\n" };
@@ -176,7 +176,7 @@ fn is_code(body: &str, outline: &Outline, offset: usize) -> bool {
 }
 
 /// Appends text after a gap: blank lines on both sides of the gap become one.
-fn append(output: &mut String, text: &str) {
+fn append_after_gap(output: &mut String, text: &str) {
     let last = output.strip_suffix('\n').and_then(|above| above.rsplit('\n').next());
     let ends_blank = output.is_empty() || last.is_some_and(|line| line.trim().is_empty());
     let mut text = text;
@@ -195,7 +195,7 @@ enum Directive<'l> {
 }
 
 /// Parses a line that is, or nearly is, a directive.
-fn directive(line: &str, is_code: impl Fn(usize) -> bool) -> Option<Directive<'_>> {
+fn parse_directive(line: &str, is_code: impl Fn(usize) -> bool) -> Option<Directive<'_>> {
     let mut from = 0;
     while let Some(start) = line[from..].find("<!--").map(|start| from + start) {
         let rest = &line[start + 4..];
@@ -234,7 +234,7 @@ fn is_near_miss(inner: &str) -> bool {
         || matches!(first, "client" | "endclient") && inner.starts_with("client:")
 }
 
-fn audience(list: &str) -> Result<Audience, &'static str> {
+fn parse_audience(list: &str) -> Result<Audience, &'static str> {
     let names: Vec<&str> = list.split(',').map(str::trim).collect();
     let negated = names.iter().filter(|name| name.starts_with('!')).count();
     let is_negated = names.first().is_some_and(|name| name.starts_with('!'));
@@ -252,7 +252,7 @@ fn audience(list: &str) -> Result<Audience, &'static str> {
     Ok(if is_negated { Audience::Except(names) } else { Audience::Only(names) })
 }
 
-fn lines(text: &str) -> impl Iterator<Item = (Span, &str)> {
+fn line_spans(text: &str) -> impl Iterator<Item = (Span, &str)> {
     let mut offset = 0;
     text.split_inclusive('\n').map(move |line| {
         let span = Span::new(offset, offset + line.len());
@@ -268,33 +268,33 @@ mod tests {
     const CLIENTS: [&str; 3] = ["claude", "copilot", "opencode"];
 
     fn problems(body: &str) -> Vec<DirectiveProblemKind> {
-        scan(body, &CLIENTS).problems.into_iter().map(|problem| problem.kind).collect()
+        parse_directives(body, &CLIENTS).problems.into_iter().map(|problem| problem.kind).collect()
     }
 
     /// §6.2: positive and negative forms.
     #[test]
     fn blocks_reach_those_they_are_for() {
         let body = "a\n\n<!-- @client:claude,copilot -->\n\nb\n\n<!-- @endclient -->\n\nc\n";
-        assert_eq!(render(body, "claude", &CLIENTS), "a\n\nb\n\nc\n");
-        assert_eq!(render(body, "opencode", &CLIENTS), "a\n\nc\n");
+        assert_eq!(render_client_body(body, "claude", &CLIENTS), "a\n\nb\n\nc\n");
+        assert_eq!(render_client_body(body, "opencode", &CLIENTS), "a\n\nc\n");
         let body = "a\n<!-- @client:!opencode -->\nb\n<!-- @endclient -->\nc\n";
-        assert_eq!(render(body, "copilot", &CLIENTS), "a\nb\nc\n");
-        assert_eq!(render(body, "opencode", &CLIENTS), "a\nc\n");
+        assert_eq!(render_client_body(body, "copilot", &CLIENTS), "a\nb\nc\n");
+        assert_eq!(render_client_body(body, "opencode", &CLIENTS), "a\nc\n");
     }
 
     /// §6.3: a gap leaves no two blank lines, nor one at the start or end.
     #[test]
     fn gaps_close() {
         let body = "<!-- @client:claude -->\nx\n<!-- @endclient -->\n\na\n\n<!-- @client:claude -->\nb\n<!-- @endclient -->\n";
-        assert_eq!(render(body, "copilot", &CLIENTS), "a\n");
-        assert_eq!(render(body, "claude", &CLIENTS), "x\n\na\n\nb\n");
+        assert_eq!(render_client_body(body, "copilot", &CLIENTS), "a\n");
+        assert_eq!(render_client_body(body, "claude", &CLIENTS), "x\n\na\n\nb\n");
     }
 
     /// Blank lines in code stay (N64).
     #[test]
     fn code_keeps_its_blank_lines() {
         let body = "```py\na\n\n\nb\n```\n\n<!-- @client:claude -->\nx\n<!-- @endclient -->\n\n```py\nc\n\n\nd\n```\n";
-        let rendered = render(body, "copilot", &CLIENTS);
+        let rendered = render_client_body(body, "copilot", &CLIENTS);
         assert_eq!(rendered, "```py\na\n\n\nb\n```\n\n```py\nc\n\n\nd\n```\n");
     }
 
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn a_directive_in_code_is_text() {
         let body = "```md\n<!-- @client:claude -->\nx\n<!-- @endclient -->\n```\n";
-        assert_eq!(render(body, "copilot", &CLIENTS), body);
+        assert_eq!(render_client_body(body, "copilot", &CLIENTS), body);
         assert_eq!(problems(body), []);
         assert_eq!(problems("Write `<!-- @client:claude -->` before it.\n"), []);
     }
@@ -346,8 +346,8 @@ mod tests {
     fn a_list_is_negated_as_a_whole() {
         for list in ["!claude,copilot", "!claude,!copilot"] {
             let body = format!("<!-- @client:{list} -->\nx\n<!-- @endclient -->\n");
-            assert_eq!(render(&body, "opencode", &CLIENTS), "x\n", "{list}");
-            assert_eq!(render(&body, "copilot", &CLIENTS), "", "{list}");
+            assert_eq!(render_client_body(&body, "opencode", &CLIENTS), "x\n", "{list}");
+            assert_eq!(render_client_body(&body, "copilot", &CLIENTS), "", "{list}");
         }
     }
 
@@ -356,8 +356,8 @@ mod tests {
     fn a_body_without_directives_is_left_alone() {
         arbtest::arbtest(|bytes| {
             let body: String = bytes.arbitrary()?;
-            if scan(&body, &CLIENTS).blocks.is_empty() {
-                assert_eq!(render(&body, "claude", &CLIENTS), body);
+            if parse_directives(&body, &CLIENTS).blocks.is_empty() {
+                assert_eq!(render_client_body(&body, "claude", &CLIENTS), body);
             }
             Ok(())
         });

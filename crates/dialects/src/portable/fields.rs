@@ -9,7 +9,7 @@ use super::model::{
     ToolCapability,
 };
 use super::parse::is_null;
-use super::problem;
+use super::span_problem;
 
 /// The longest description, and the longest that a client reads at every choice, in characters.
 const DESCRIPTION_LENGTH: usize = 1024;
@@ -83,25 +83,30 @@ pub(super) struct ItemFields<'f> {
 }
 
 impl<'f> ItemFields<'f> {
-    pub(super) fn report(
+    pub(super) fn report_problem(
         &mut self,
         rule: Rule,
         span: Span,
         message: impl Into<String>,
         help: &str,
     ) {
-        self.diagnostics.push(problem(rule, &self.document.source, span, message, help));
+        self.diagnostics.push(span_problem(rule, &self.document.source, span, message, help));
     }
 
-    pub(super) fn missing(&mut self, name: &str, help: &str) {
+    pub(super) fn report_missing(&mut self, name: &str, help: &str) {
         let message = format!("the field `{name}` is missing");
-        self.report(rules::item::MISSING_FIELD, Span::default(), message, help);
+        self.report_problem(rules::item::MISSING_FIELD, Span::default(), message, help);
     }
 
     pub(super) fn wrong_type(&mut self, name: &str, node: Node<'_>, wanted: &str) {
         let found = node.value().noun();
         let message = format!("`{name}` must be {wanted}, not {found}");
-        self.report(rules::item::WRONG_TYPE, node.span(), message, &format!("write {wanted}"));
+        self.report_problem(
+            rules::item::WRONG_TYPE,
+            node.span(),
+            message,
+            &format!("write {wanted}"),
+        );
     }
 
     /// Returns whether the file begins with front matter that has fields (§3), and reports it
@@ -113,7 +118,7 @@ impl<'f> ItemFields<'f> {
         }
         let message = "the file does not begin with front matter";
         let help = "begin with a line `---`, fields, and a line `---`";
-        self.report(rules::item::NO_FRONTMATTER, Span::default(), message, help);
+        self.report_problem(rules::item::NO_FRONTMATTER, Span::default(), message, help);
         false
     }
 
@@ -122,17 +127,17 @@ impl<'f> ItemFields<'f> {
         self.document.field(name).filter(|node| !is_null(*node))
     }
 
-    fn required(&mut self, name: &str, help: &str) -> Option<Node<'f>> {
+    fn require_field(&mut self, name: &str, help: &str) -> Option<Node<'f>> {
         let node = self.field(name);
         if node.is_none() {
-            self.missing(name, help);
+            self.report_missing(name, help);
         }
         node
     }
 
     /// Returns a required field that is a text, with its place.
     fn required_text(&mut self, name: &str, help: &str) -> Option<(&'f str, Span)> {
-        let node = self.required(name, help)?;
+        let node = self.require_field(name, help)?;
         if node.as_str().is_none() {
             self.wrong_type(name, node, "a text");
         }
@@ -140,8 +145,8 @@ impl<'f> ItemFields<'f> {
     }
 
     /// §8.1: refuses a newer schema and one that was never published.
-    pub(super) fn schema(&mut self) {
-        let Some(node) = self.required("schema", "add `schema: 1`") else { return };
+    pub(super) fn check_schema(&mut self) {
+        let Some(node) = self.require_field("schema", "add `schema: 1`") else { return };
         let plain = node.as_str().filter(|_| node.is_plain());
         let digits = plain.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         // A number that overflows is newer than any schema.
@@ -156,20 +161,20 @@ impl<'f> ItemFields<'f> {
                      schema {SCHEMA}"
                 );
                 let help = "upgrade brief";
-                self.report(rules::item::UNSUPPORTED_SCHEMA, node.span(), message, help);
+                self.report_problem(rules::item::UNSUPPORTED_SCHEMA, node.span(), message, help);
             }
             _ => {
                 let shown = node.as_str().unwrap_or(node.value().noun());
                 let message = format!("`{shown}` is not a version of the format");
                 let help = "write `schema: 1`";
-                self.report(rules::item::INVALID_SCHEMA, node.span(), message, help);
+                self.report_problem(rules::item::INVALID_SCHEMA, node.span(), message, help);
             }
         }
     }
 
     /// §2.1 and §2.2: a name has letters, digits and hyphens, and equals that of the directory or
     /// file.
-    pub(super) fn name(&mut self, expected: &str, named: NameHolder) {
+    pub(super) fn check_item_name(&mut self, expected: &str, named: NameHolder) {
         let named_text = self.required_text("name", "every item has a name");
         let Some((name, span)) = named_text else { return };
         self.check_name(name, span);
@@ -180,7 +185,7 @@ impl<'f> ItemFields<'f> {
             };
             let message = format!("the name is `{name}`, but the {place} is called `{shown}`");
             let help = format!("give the {place} and the field one name");
-            self.report(rules::item::NAME_MISMATCH, span, message, &help);
+            self.report_problem(rules::item::NAME_MISMATCH, span, message, &help);
         }
     }
 
@@ -190,57 +195,57 @@ impl<'f> ItemFields<'f> {
         if let Some(problem) = name_problem(name) {
             let message = format!("`{name}` is not a valid name: {problem}");
             let help = "use a-z, 0-9 and hyphens between them, 64 at most";
-            self.report(rules::item::INVALID_NAME, span, message, help);
+            self.report_problem(rules::item::INVALID_NAME, span, message, help);
         }
     }
 
     /// §3.1 and §3.3. The length counts characters after YAML is decoded.
-    pub(super) fn description(&mut self, kind: ItemKind) {
+    pub(super) fn check_description(&mut self, kind: ItemKind) {
         let help = "say what it does and when to use it";
         let Some((text, span)) = self.required_text("description", help) else { return };
         let length = text.chars().count();
         if text.trim().is_empty() {
-            self.missing("description", help);
+            self.report_missing("description", help);
         } else if length > DESCRIPTION_LENGTH {
             let message =
                 format!("the description has {length} characters, {DESCRIPTION_LENGTH} at most");
             let help = "say it shorter, and move the rest to the body";
-            self.report(rules::item::DESCRIPTION_TOO_LONG, span, message, help);
+            self.report_problem(rules::item::DESCRIPTION_TOO_LONG, span, message, help);
         } else if kind == ItemKind::Skill && length > SKILL_DESCRIPTION_LENGTH {
             let message = format!(
                 "the description has {length} characters; clients read it at every choice, so about \
                  {SKILL_DESCRIPTION_LENGTH} are enough"
             );
             let help = "begin with when to use it, and move the rest to the body";
-            self.report(rules::item::LONG_SKILL_DESCRIPTION, span, message, help);
+            self.report_problem(rules::item::LONG_SKILL_DESCRIPTION, span, message, help);
         }
     }
 
     /// §3.1 and §3.6: `license`, `audience`, `metadata`.
-    pub(super) fn common(&mut self) {
+    pub(super) fn check_common_fields(&mut self) {
         match self.document.field("license") {
             None => {
                 let message = "the field `license` is missing";
                 let help = "add an SPDX identifier, or `proprietary`";
-                self.report(rules::item::NO_LICENSE, Span::default(), message, help);
+                self.report_problem(rules::item::NO_LICENSE, Span::default(), message, help);
             }
             Some(node) if !is_null(node) && node.as_str().is_none() => {
                 self.wrong_type("license", node, "a text");
             }
             Some(_) => {}
         }
-        self.audience();
-        self.blocks();
+        self.check_audience();
+        self.check_client_blocks();
         let Some(node) = self.field("metadata") else { return };
         let Value::Mapping(metadata) = node.value() else {
             return self.wrong_type("metadata", node, "a mapping");
         };
         if let Some(version) = metadata.get("version").filter(|node| !is_null(*node)) {
-            self.version(version);
+            self.check_version(version);
         }
     }
 
-    fn version(&mut self, node: Node<'_>) {
+    fn check_version(&mut self, node: Node<'_>) {
         let Some(text) = node.as_str() else {
             return self.wrong_type("version", node, "a text such as `\"1.0.0\"`");
         };
@@ -249,19 +254,19 @@ impl<'f> ItemFields<'f> {
             let message = format!("`version: {text}` is a number to YAML, not a version");
             let (rule, source) = (rules::item::UNQUOTED_VERSION, &self.document.source);
             let help = format!("write `{quoted}`");
-            let diagnostic = problem(rule, source, node.span(), message, help);
+            let diagnostic = span_problem(rule, source, node.span(), message, help);
             let fix = Fix::safe("quote the version", vec![Edit::replace(node.span(), quoted)]);
             self.diagnostics.push(diagnostic.with_fix(fix));
         } else if semver::Version::parse(text).is_err() {
             let message = format!("`{text}` is not a semantic version");
             let help = "write three numbers, as in `\"1.0.0\"`";
-            self.report(rules::item::VERSION_NOT_SEMVER, node.span(), message, help);
+            self.report_problem(rules::item::VERSION_NOT_SEMVER, node.span(), message, help);
         }
     }
 
     /// §3.5: what a block of a client contains is its author's, and is not judged. Only a name that leads to another
     /// directory is refused, because a client may take a name for a part of a path (ruling P8).
-    fn blocks(&mut self) {
+    fn check_client_blocks(&mut self) {
         for client in self.clients {
             let block = self.document.field(client).map(Node::value);
             let Some(Value::Mapping(block)) = block else { continue };
@@ -269,12 +274,12 @@ impl<'f> ItemFields<'f> {
             let Some(name) = node.as_str().filter(|name| leads_elsewhere(name)) else { continue };
             let message = format!("the name `{name}` for {client} leads to another directory");
             let help = "write a name without `/`, `\\` and `..`";
-            self.report(rules::item::PASSTHROUGH_CONFLICT, node.span(), message, help);
+            self.report_problem(rules::item::PASSTHROUGH_CONFLICT, node.span(), message, help);
         }
     }
 
     /// §3.1: a list of known clients, at least one.
-    fn audience(&mut self) {
+    fn check_audience(&mut self) {
         // Bundles have no audience.
         let node = self.field("audience").filter(|_| !self.clients.is_empty());
         let Some(node) = node else { return };
@@ -284,7 +289,7 @@ impl<'f> ItemFields<'f> {
         if list.is_empty() {
             let message = "the audience is empty, so the item is for no client";
             let help = "name a client, or remove the field to mean all";
-            self.report(rules::item::EMPTY_AUDIENCE, node.span(), message, help);
+            self.report_problem(rules::item::EMPTY_AUDIENCE, node.span(), message, help);
         }
         for entry in list.iter() {
             match entry.as_str() {
@@ -299,14 +304,14 @@ impl<'f> ItemFields<'f> {
     }
 
     /// §3.2.
-    pub(super) fn rule(&mut self) {
+    pub(super) fn check_rule(&mut self) {
         let Some(node) = self.field("scope") else { return };
         let Value::Mapping(scope) = node.value() else {
             return self.wrong_type("scope", node, "a mapping with `paths`");
         };
         let Some(paths) = scope.get("paths").filter(|node| !is_null(*node)) else { return };
-        for (pattern, node) in self.texts("scope.paths", paths) {
-            self.pattern(pattern, node.span());
+        for (pattern, node) in self.collect_texts("scope.paths", paths) {
+            self.check_pattern(pattern, node.span());
             let Some(place) = comma_place(pattern) else { continue };
             let message = format!("`{pattern}` has a comma, by which some clients split patterns");
             let (rule, source) = (rules::item::COMMA_IN_PATTERN, &self.document.source);
@@ -315,11 +320,11 @@ impl<'f> ItemFields<'f> {
                 CommaPlace::Outside => {
                     let message = format!("{message}: it would be for other files");
                     let help = "write one pattern for each path; `?` stands for a comma in a name";
-                    problem(rule, source, node.span(), message, help)
+                    span_problem(rule, source, node.span(), message, help)
                 }
                 CommaPlace::Inside => {
                     let help = "write one pattern for each alternative";
-                    problem(rule, source, node.span(), message, help)
+                    span_problem(rule, source, node.span(), message, help)
                         .with_severity(Severity::Warning)
                 }
             });
@@ -327,7 +332,7 @@ impl<'f> ItemFields<'f> {
     }
 
     /// §3.2: reports a pattern that is not a glob, and one that clients read in different ways.
-    fn pattern(&mut self, pattern: &str, span: Span) {
+    fn check_pattern(&mut self, pattern: &str, span: Span) {
         let (severity, problem, help) = match Glob::new(pattern) {
             _ if pattern.trim().is_empty() => (
                 Severity::Error,
@@ -345,14 +350,18 @@ impl<'f> ItemFields<'f> {
             },
         };
         let rule = rules::item::INVALID_PATTERN;
-        self.report(rule, span, format!("`{pattern}` {problem}"), help);
+        self.report_problem(rule, span, format!("`{pattern}` {problem}"), help);
         if let Some(found) = self.diagnostics.last_mut() {
             found.severity = severity;
         }
     }
 
     /// Returns the strings of a list, and reports other values.
-    pub(super) fn texts<'n>(&mut self, name: &str, node: Node<'n>) -> Vec<(&'n str, Node<'n>)> {
+    pub(super) fn collect_texts<'n>(
+        &mut self,
+        name: &str,
+        node: Node<'n>,
+    ) -> Vec<(&'n str, Node<'n>)> {
         let mut texts = Vec::new();
         let Value::Sequence(list) = node.value() else {
             self.wrong_type(name, node, "a list of texts");
@@ -368,26 +377,26 @@ impl<'f> ItemFields<'f> {
     }
 
     /// R20: a name may have two hyphens in a row here, but not in the open standard.
-    pub(super) fn skill(&mut self) {
+    pub(super) fn check_skill(&mut self) {
         let Some(node) = self.document.field("name") else { return };
         if node.as_str().is_some_and(|name| name.contains("--")) {
             let message = "the open standard for skills does not allow two hyphens in a row";
             let help = "some clients will not load it; use one hyphen";
-            self.report(rules::item::DOUBLE_HYPHEN, node.span(), message, help);
+            self.report_problem(rules::item::DOUBLE_HYPHEN, node.span(), message, help);
         }
     }
 
     /// §3.4.
-    pub(super) fn agent(&mut self) {
+    pub(super) fn check_agent(&mut self) {
         self.agent_mode();
         self.agent_model();
         if let Some(node) = self.field("tools") {
-            for (tool, node) in self.texts("tools", node) {
-                self.tool(tool, node);
+            for (tool, node) in self.collect_texts("tools", node) {
+                self.check_tool(tool, node);
             }
         }
         if let Some(node) = self.field("preload-skills") {
-            self.texts("preload-skills", node);
+            self.collect_texts("preload-skills", node);
         }
     }
 
@@ -398,16 +407,16 @@ impl<'f> ItemFields<'f> {
             None => self.wrong_type("mode", node, "a text"),
             Some((text, None)) => {
                 let message = format!("`{text}` is not a mode");
-                let help = near_miss::suggestion(text, &names);
+                let help = near_miss::suggest_nearest(text, &names);
                 let help = help.unwrap_or_else(|| format!("modes are {}", names.join(", ")));
-                self.report(rules::item::INVALID_MODE, node.span(), message, &help);
+                self.report_problem(rules::item::INVALID_MODE, node.span(), message, &help);
             }
             Some((text, Some(AgentMode::Primary | AgentMode::All)))
                 if self.reaches_beyond("opencode") =>
             {
                 let message = format!("`mode: {text}` means something to opencode only");
                 let help = format!("write it as `opencode: {{mode: {text}}}`");
-                self.report(rules::item::MODE_NOT_PORTABLE, node.span(), message, &help);
+                self.report_problem(rules::item::MODE_NOT_PORTABLE, node.span(), message, &help);
             }
             Some(_) => {}
         }
@@ -415,7 +424,7 @@ impl<'f> ItemFields<'f> {
 
     /// Returns whether other clients get the item, too.
     fn reaches_beyond(&self, client: &str) -> bool {
-        let audience = self.document.list("audience");
+        let audience = self.document.field_list("audience");
         audience.is_none_or(|audience| audience.iter().any(|name| *name != client))
     }
 
@@ -428,20 +437,20 @@ impl<'f> ItemFields<'f> {
             Some(model) => {
                 let message = format!("`{model}` is not one of the models that every client has");
                 let help = format!("use {}, or a whole name", MODEL_ALIASES.join(", "));
-                self.report(rules::item::UNKNOWN_MODEL, node.span(), message, &help);
+                self.report_problem(rules::item::UNKNOWN_MODEL, node.span(), message, &help);
             }
         }
     }
 
     /// R35: reports one client's tool name, which no other client knows.
-    fn tool(&mut self, tool: &str, node: Node<'_>) {
+    fn check_tool(&mut self, tool: &str, node: Node<'_>) {
         if ToolCapability::from_name(tool).is_some() {
             return;
         }
         let names = CAPABILITIES.map(|capability| capability.0);
         let plain: String = tool.chars().filter(char::is_ascii_alphanumeric).collect();
         let same = names.iter().find(|name| name.replace('-', "").eq_ignore_ascii_case(&plain));
-        let near = same.copied().or_else(|| near_miss::nearest(tool, &names));
+        let near = same.copied().or_else(|| near_miss::find_nearest(tool, &names));
         let message = format!("`{tool}` is not a capability");
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
@@ -450,7 +459,7 @@ impl<'f> ItemFields<'f> {
                 names.join(", ")
             ),
         };
-        self.report(rules::item::UNKNOWN_TOOL, node.span(), message, &help);
+        self.report_problem(rules::item::UNKNOWN_TOOL, node.span(), message, &help);
     }
 }
 
@@ -462,11 +471,11 @@ pub(super) fn unknown_client(
     clients: &[&str],
 ) -> Diagnostic {
     let message = format!("unknown client `{name}`");
-    let help = match near_miss::nearest(name, clients) {
+    let help = match near_miss::find_nearest(name, clients) {
         Some(near) => format!("did you mean `{near}`? known clients: {}", clients.join(", ")),
         None => format!("known clients: {}", clients.join(", ")),
     };
-    problem(rules::item::UNKNOWN_CLIENT, &document.source, span, message, help)
+    span_problem(rules::item::UNKNOWN_CLIENT, &document.source, span, message, help)
 }
 
 /// Returns the reason why a name is invalid.

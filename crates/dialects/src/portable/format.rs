@@ -28,9 +28,9 @@ impl FormattedFile {
 }
 
 /// Formats every file of a registry. Foreign skills and files that are not text are left alone.
-pub fn files(registry: &Registry) -> Vec<FormattedFile> {
-    let items = registry.items.iter().filter(|item| !item.is_foreign()).flat_map(item);
-    let bundles = registry.bundles.iter().filter_map(bundle);
+pub fn format_registry(registry: &Registry) -> Vec<FormattedFile> {
+    let items = registry.items.iter().filter(|item| !item.is_foreign()).flat_map(format_item);
+    let bundles = registry.bundles.iter().filter_map(format_bundle);
     items.chain(bundles).filter(|file| is_text(&file.source)).collect()
 }
 
@@ -38,25 +38,25 @@ fn is_text(source: &Source) -> bool {
     source.encoding() == brief_syntax::source::Encoding::Utf8
 }
 
-fn item(item: &PortableItem) -> Vec<FormattedFile> {
+fn format_item(item: &PortableItem) -> Vec<FormattedFile> {
     let overrides = item.overrides().iter().map(|own| {
-        let markdown::Formatted { text, refused } = markdown::format(own.source.text());
+        let markdown::Formatted { text, refused } = markdown::format_markdown(own.source.text());
         FormattedFile { source: Arc::clone(&own.source), text, refused }
     });
-    entrypoint(item.document()).into_iter().chain(overrides).collect()
+    format_entrypoint(item.document()).into_iter().chain(overrides).collect()
 }
 
 /// A bundle in YAML alone has no body to format.
-fn bundle(bundle: &Bundle) -> Option<FormattedFile> {
+fn format_bundle(bundle: &Bundle) -> Option<FormattedFile> {
     let is_markdown = bundle.slashed().strip_suffix(".md").is_some();
-    is_markdown.then(|| entrypoint(bundle.document())).flatten()
+    is_markdown.then(|| format_entrypoint(bundle.document())).flatten()
 }
 
 /// A file without front matter is broken and stays as it is for its author.
-fn entrypoint(document: &ItemDocument) -> Option<FormattedFile> {
+fn format_entrypoint(document: &ItemDocument) -> Option<FormattedFile> {
     document.fields()?;
     let header = format_header(document.header()?);
-    let markdown::Formatted { text: body, refused } = markdown::format(body_of(document));
+    let markdown::Formatted { text: body, refused } = markdown::format_markdown(body_of(document));
     let body = body.trim_start_matches('\n');
     let gap = if body.is_empty() { "" } else { "\n" };
     let text = format!("---\n{}\n---\n{gap}{body}", header.trim_end_matches('\n'));
@@ -79,8 +79,8 @@ mod tests {
     fn a_file_in_its_layout_takes_the_fast_way() {
         let text =
             "---\nschema: 1\nname: a\n---\n\n## Title\n\nText, and more of it.\n\n- one\n- two\n";
-        let (document, _) = parse::document(&Arc::new(Source::new("RULE.md", text)));
+        let (document, _) = parse::parse_document(&Arc::new(Source::new("RULE.md", text)));
         assert!(markdown::is_laid_out(body_of(&document)));
-        assert!(entrypoint(&document).is_some_and(|file| file.is_unchanged()));
+        assert!(format_entrypoint(&document).is_some_and(|file| file.is_unchanged()));
     }
 }

@@ -40,7 +40,7 @@ impl Dialect for Portable {
 
     /// Installed items are among the files that clients read; the locks above the path name them.
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Locks { way: LevelCount::to(moment), ..Locks::default() }))
+        Some(Box::new(Locks { way: LevelCount::from_moment(moment), ..Locks::default() }))
     }
 
     /// A source registry is compiled and not read by agents, so only a whole project reads it.
@@ -70,13 +70,13 @@ impl Locks {
             return;
         }
         let home = system.resolve_dir(&home).unwrap_or(home);
-        self.add(&home, &lock, content);
+        self.add_lock(&home, &lock, content);
     }
 
-    fn add(&mut self, directory: &Path, lock: &Path, content: Result<Vec<u8>, ReadError>) {
+    fn add_lock(&mut self, directory: &Path, lock: &Path, content: Result<Vec<u8>, ReadError>) {
         let outcome = match content {
             Ok(bytes) => {
-                let added = self.installed.add(directory, &String::from_utf8_lossy(&bytes));
+                let added = self.installed.add_lock(directory, &String::from_utf8_lossy(&bytes));
                 added.map_err(|problem| problem.to_string())
             }
             Err(ReadError::Missing) => Ok(()),
@@ -87,7 +87,7 @@ impl Locks {
                 "the lock cannot be read, so installed items are taken for files of their clients: \
                  {problem}"
             );
-            let source = Arc::new(Source::unread(lock));
+            let source = Arc::new(Source::without_text(lock));
             let help =
                 "upgrade `brief` if a newer one wrote it; else `brief sync` says what is wrong";
             let rule = rules::project::UNREADABLE_LOCK;
@@ -97,12 +97,12 @@ impl Locks {
 }
 
 impl Reader for Locks {
-    fn visit(&mut self, visit: &Visit<'_>) {
+    fn visit_directory(&mut self, visit: &Visit<'_>) {
         if !std::mem::replace(&mut self.is_started, true) {
             self.read_home(visit.system());
         }
         if self.way.is_near() {
-            let content = match visit.read(LOCK_NAME) {
+            let content = match visit.read_file(LOCK_NAME) {
                 // A lock may be larger than a text that people write.
                 Err(ReadError::TooLarge { .. }) => {
                     visit.handle().read(OsStr::new(LOCK_NAME), limits::BUILD_RECORD_BYTES)
@@ -110,7 +110,7 @@ impl Reader for Locks {
                 content => content,
             };
             if !matches!(content, Err(ReadError::Missing)) {
-                self.add(&visit.path(), &visit.path_of(LOCK_NAME), content);
+                self.add_lock(&visit.path(), &visit.path_of(LOCK_NAME), content);
             }
         }
     }
@@ -121,7 +121,7 @@ impl Reader for Locks {
 }
 
 impl DialectGuidance for Locks {
-    fn installed(&self) -> Option<&Installed> {
+    fn installed_items(&self) -> Option<&Installed> {
         Some(&self.installed)
     }
 
@@ -143,15 +143,15 @@ struct RegistryFiles {
 }
 
 impl Reader for RegistryFiles {
-    fn visit(&mut self, visit: &Visit<'_>) {
+    fn visit_directory(&mut self, visit: &Visit<'_>) {
         // A part of a repository may be a project of its own.
-        let configuration = visit.read(config::FILE_NAME);
+        let configuration = visit.read_file(config::FILE_NAME);
         if visit.slashed().is_empty() || configuration.is_ok() {
             self.clients.extend(config::client_names(&configuration.unwrap_or_default()));
             let own = OwnClients::read(visit.handle(), &visit.path());
             self.clients.extend(own.clients.iter().map(|client| client.id.to_string()));
         }
-        self.locks.visit(visit);
+        self.locks.visit_directory(visit);
         self.collector.visit(visit);
     }
 
@@ -189,7 +189,7 @@ struct CheckedRegistry {
 impl DialectGuidance for CheckedRegistry {
     /// Adds the items of a source registry as manual ones in their own directories. They are
     /// compiled for other projects and are not guidance for this one.
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
+    fn resolve_items<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         for item in &self.registry.items {
             let reason = match &moment.target {
                 None => Reason::Listed,
@@ -224,15 +224,15 @@ impl DialectGuidance for CheckedRegistry {
         }
     }
 
-    fn installed(&self) -> Option<&Installed> {
-        self.locks.installed()
+    fn installed_items(&self) -> Option<&Installed> {
+        self.locks.installed_items()
     }
 
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+    fn visit_texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
         // Items of this format have stricter rules.
         for item in self.registry.items.iter().filter(|item| item.is_foreign()) {
             let (source, body_start) = (&item.document.source, item.document.body_start());

@@ -36,11 +36,11 @@ pub fn is_taken_field(name: &str) -> bool {
 pub fn is_sound(item: &PortableItem, clients: &[&str]) -> bool {
     let mut found = Vec::new();
     parse::check_item(&item.id, &item.document, clients, &mut found);
-    found.extend(check::overrides(item, clients));
+    found.extend(check::check_overrides(item, clients));
     found.extend(if item.is_verbatim() {
         check::kept_body(item, clients).1
     } else {
-        check::body(item, clients)
+        check::check_body(item, clients)
     });
     item.is_valid() && found.iter().all(|diagnostic| diagnostic.severity != Severity::Error)
 }
@@ -81,9 +81,9 @@ mod tests {
                     format!("---\nschema: 1\nname: a\ndescription: A.\n{verbatim}---\n\n{body}");
                 let source = Arc::new(Source::new("rules/a/RULE.md", text));
                 let id = ItemId { kind: ItemKind::Rule, name: "a".to_owned() };
-                let item = PortableItem::alone(id, &source, Vec::new(), Vec::new());
+                let item = PortableItem::from_source(id, &source, Vec::new(), Vec::new());
                 assert_eq!(item.is_verbatim(), !verbatim.is_empty(), "{body}");
-                let whole = check::body(&item, &CLIENTS);
+                let whole = check::check_body(&item, &CLIENTS);
                 let has_error = whole.iter().any(|found| found.severity == Severity::Error);
                 assert_eq!(is_sound(&item, &CLIENTS), !has_error, "{verbatim}{body}: {whole:?}");
                 sound += usize::from(!has_error);

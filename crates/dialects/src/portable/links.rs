@@ -1,7 +1,7 @@
 //! Links from a body to files in the item's directory (§5.4 of the document).
 
 use brief_syntax::Span;
-use brief_syntax::markdown::{Link, decoded_destination, html_links, links};
+use brief_syntax::markdown::{Link, collect_links, decoded_destination, html_links};
 
 use super::guidance::is_in;
 use super::model::PortableItem;
@@ -26,7 +26,7 @@ pub enum LinkTarget {
 
 /// Returns the relative links of a body, in order, also those of its HTML.
 pub fn file_links(body: &str) -> Vec<FileLink> {
-    let mut all = links(body);
+    let mut all = collect_links(body);
     all.extend(html_links(body));
     all.sort_by_key(|link| link.span);
     all.into_iter()
@@ -36,7 +36,7 @@ pub fn file_links(body: &str) -> Vec<FileLink> {
                 || path.contains("://")
                 || path.starts_with(['/', '#', '<'])
                 || has_scheme(path);
-            (!is_address).then(|| FileLink { span, target: target(path) })
+            (!is_address).then(|| FileLink { span, target: parse_link_target(path) })
         })
         .collect()
 }
@@ -49,7 +49,7 @@ fn has_scheme(path: &str) -> bool {
     })
 }
 
-fn target(path: &str) -> LinkTarget {
+fn parse_link_target(path: &str) -> LinkTarget {
     let path = decoded_destination(path);
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -63,7 +63,7 @@ fn target(path: &str) -> LinkTarget {
 }
 
 /// Returns whether a path is a file of the item, or a directory with such files.
-pub(super) fn exists(item: &PortableItem, path: &str) -> bool {
+pub(super) fn item_contains_path(item: &PortableItem, path: &str) -> bool {
     path.is_empty()
         || path == item.kind().entrypoint()
         || item.files().iter().any(|file| is_in(path, &file.path))

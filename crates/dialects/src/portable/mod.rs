@@ -2,7 +2,7 @@
 //! of this project.
 //!
 //! A source registry holds items in directories of their own. [`Registry`] finds and reads them,
-//! [`check`] reports portability problems, [`directives`] selects the body for each client. This
+//! [`check_registry`] reports portability problems, [`directives`] selects the body for each client. This
 //! module does not know the clients' files: clients are names that are passed in, so that a new one
 //! is data.
 
@@ -33,9 +33,9 @@ use brief_syntax::{Diagnostic, Rule, Source, Span};
 
 pub use blocks::capability_of;
 pub use brief_profiles::USUAL as CLIENTS;
-pub use check::check;
+pub use check::check_registry;
 pub use fields::name_problem;
-pub use foreign::{OutsidePlugin, PassedOver, Plugin, is_candidate_name, slug};
+pub use foreign::{OutsidePlugin, PassedOver, Plugin, is_candidate_name, slugify_name};
 pub use guidance::{Portable, SCOPE as REGISTRY_SCOPE};
 pub use imported::{is_format_field, is_sound, is_taken_field};
 pub use model::{
@@ -43,13 +43,13 @@ pub use model::{
     PortableItem, RequiredBundle, SCHEMA, SupportFile, ToolCapability,
 };
 pub use places::is_offered_file;
-pub use registry::{ClientDirectories, Registry, read, read_except, read_source};
+pub use registry::{ClientDirectories, Registry, read_except, read_registry, read_source};
 
 /// The name of the dialect.
 pub const NAME: &str = "items";
 
 /// Returns a problem of a place in a file, with the advice.
-fn problem(
+fn span_problem(
     rule: Rule,
     source: &Arc<Source>,
     span: Span,
@@ -66,5 +66,5 @@ fn file_problem(
     message: impl Into<String>,
     help: impl Into<String>,
 ) -> Diagnostic {
-    problem(rule, source, Span::default(), message, help)
+    span_problem(rule, source, Span::default(), message, help)
 }

@@ -196,12 +196,12 @@ impl ItemDocument {
     }
 
     /// Returns a field that is a string.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub fn field_text(&self, name: &str) -> Option<&str> {
         self.field(name)?.as_str()
     }
 
     /// Returns a field that is a list of strings.
-    pub fn list(&self, name: &str) -> Option<Vec<&str>> {
+    pub fn field_list(&self, name: &str) -> Option<Vec<&str>> {
         list_of(self.field(name)?)
     }
 
@@ -211,7 +211,7 @@ impl ItemDocument {
     }
 
     /// Returns what an import recorded about the original, in `metadata.imported`: an extension of ours.
-    pub(super) fn imported(&self) -> Option<Mapping<'_>> {
+    pub(super) fn import_record(&self) -> Option<Mapping<'_>> {
         mapping_of(mapping_of(self.field("metadata")?)?.get("imported")?)
     }
 
@@ -289,14 +289,14 @@ pub struct SupportFile {
 impl PortableItem {
     /// Reads an item that has no directory: its entry file, and bodies for single clients. Its fields are not
     /// checked.
-    pub fn alone(
+    pub fn from_source(
         id: ItemId,
         source: &Arc<Source>,
         overrides: Vec<Override>,
         files: Vec<SupportFile>,
     ) -> PortableItem {
-        let (document, diagnostics) = super::parse::document(source);
-        let origin = super::parse::origin(id.kind, &document);
+        let (document, diagnostics) = super::parse::parse_document(source);
+        let origin = super::parse::detect_origin(id.kind, &document);
         let (directory, slashed) = (PathBuf::new(), format!("{}/{}", id.kind.folder(), id.name));
         PortableItem { id, directory, slashed, document, overrides, files, origin, diagnostics }
     }
@@ -361,8 +361,8 @@ impl PortableItem {
         self.id.name == name
             || self.is_foreign()
                 && (own == name
-                    || self.document.text("name") == Some(name)
-                    || self.written_for().is_some() && super::foreign::stem(own) == name
+                    || self.document.field_text("name") == Some(name)
+                    || self.written_for().is_some() && super::foreign::file_stem(own) == name
                     || self.slashed == name)
     }
 
@@ -378,7 +378,7 @@ impl PortableItem {
 
     /// Returns its description.
     pub fn description(&self) -> &str {
-        self.document.text("description").unwrap_or_default()
+        self.document.field_text("description").unwrap_or_default()
     }
 
     /// Returns its version, as written.
@@ -388,7 +388,7 @@ impl PortableItem {
 
     /// Returns whether the item is for a client.
     pub fn is_for(&self, client: &str) -> bool {
-        self.document.list("audience").is_none_or(|audience| audience.contains(&client))
+        self.document.field_list("audience").is_none_or(|audience| audience.contains(&client))
     }
 
     /// Returns the path patterns of a rule; without any it always applies.
@@ -399,50 +399,50 @@ impl PortableItem {
 
     /// Returns whether bodies are written as they stand, as those of an imported file are.
     pub fn is_verbatim(&self) -> bool {
-        let imported = self.document.imported();
+        let imported = self.document.import_record();
         imported.and_then(|imported| imported.get("body")?.as_str()) == Some("verbatim")
     }
 
     /// Returns whether a field that the format requires was not in the original, so that no client gets it.
     pub fn is_unsaid(&self, field: &str) -> bool {
-        let imported = self.document.imported();
+        let imported = self.document.import_record();
         let fields = imported.and_then(|imported| list_of(imported.get("unsaid")?));
         fields.is_some_and(|fields| fields.contains(&field))
     }
 
     /// Returns the fields of a client as the original has them. They count as long as they mean what the item says.
-    pub fn written(&self, client: &str) -> Option<Mapping<'_>> {
-        mapping_of(mapping_of(self.document.imported()?.get("written")?)?.get(client)?)
+    pub fn original_fields(&self, client: &str) -> Option<Mapping<'_>> {
+        mapping_of(mapping_of(self.document.import_record()?.get("written")?)?.get(client)?)
     }
 
     /// Returns the mode of an agent.
     pub fn mode(&self) -> AgentMode {
-        self.document.text("mode").and_then(AgentMode::from_name).unwrap_or_default()
+        self.document.field_text("mode").and_then(AgentMode::from_name).unwrap_or_default()
     }
 
     /// Returns the model of an agent.
     pub fn model(&self) -> &str {
-        self.document.text("model").unwrap_or(MODEL_ALIASES[0])
+        self.document.field_text("model").unwrap_or(MODEL_ALIASES[0])
     }
 
     /// Returns the tools of an agent; `None` means all tools of a client.
     pub fn tools(&self) -> Option<Vec<&str>> {
-        self.document.list("tools")
+        self.document.field_list("tools")
     }
 
     /// Returns the skills that are loaded when an agent starts.
     pub fn preload_skills(&self) -> Vec<&str> {
-        self.document.list("preload-skills").unwrap_or_default()
+        self.document.field_list("preload-skills").unwrap_or_default()
     }
 
     /// Returns the names of a command's arguments, in order.
     pub fn arguments(&self) -> Vec<&str> {
-        self.document.list("arguments").unwrap_or_default()
+        self.document.field_list("arguments").unwrap_or_default()
     }
 
     /// Returns the hint about a command's arguments: the author's, else one of their names.
     pub fn argument_hint(&self) -> Option<String> {
-        let own = self.document.text("argument-hint").map(str::to_owned);
+        let own = self.document.field_text("argument-hint").map(str::to_owned);
         own.or_else(|| {
             let names: Vec<String> =
                 self.arguments().iter().map(|name| format!("[{name}]")).collect();
@@ -461,7 +461,7 @@ impl PortableItem {
         match self.overrides.iter().find(|own| own.client == client) {
             Some(own) => own.source.text().trim_start_matches('\u{feff}').to_owned(),
             None if self.is_foreign() => self.document.body().to_owned(),
-            None => super::directives::render(self.document.body(), client, clients),
+            None => super::directives::render_client_body(self.document.body(), client, clients),
         }
     }
 }
@@ -511,7 +511,7 @@ impl Bundle {
     }
 
     /// Returns the items that it lists, each with its place.
-    pub fn listed(&self) -> &[(ItemId, Span)] {
+    pub fn listed_items(&self) -> &[(ItemId, Span)] {
         &self.items
     }
 
@@ -532,7 +532,7 @@ impl Bundle {
     pub fn description(&self) -> Option<&str> {
         match &self.plugin {
             Some(plugin) => plugin.description.as_deref(),
-            None => self.document.text("description"),
+            None => self.document.field_text("description"),
         }
     }
 

@@ -59,11 +59,11 @@ pub trait Compiler {
     fn could_share(&self, path: &str) -> bool;
 
     /// Returns the user's files that decide about entries in shared files, with `/`.
-    fn watched(&self) -> Vec<String>;
+    fn watched_paths(&self) -> Vec<String>;
 
     /// Returns the shared files, owned by the user or several tools, and the entries that they need
     /// so that clients read the outputs.
-    fn shared(&self, project: &Outputs<'_>) -> Vec<SharedFile>;
+    fn list_shared_files(&self, project: &Outputs<'_>) -> Vec<SharedFile>;
 
     /// Returns the lines that clients of the project's own add to files of the user for an item. Clients that are built in add
     /// none that the user or another tool has written.
@@ -73,7 +73,7 @@ pub trait Compiler {
 
     /// Adds the wanted entries to the text of a shared file, and removes earlier ones that are no
     /// longer wanted. The rest stays the same, byte for byte.
-    fn merge(&self, request: &Merge<'_>) -> Result<MergedOutput, String>;
+    fn merge_entries(&self, request: &Merge<'_>) -> Result<MergedOutput, String>;
 }
 
 /// A line that a client's file adds to a file of the user.
@@ -94,7 +94,7 @@ pub struct Outputs<'o> {
     pub files: &'o BTreeSet<String>,
     /// The requested clients.
     pub clients: &'o [&'o str],
-    /// The existing files of [`Compiler::watched`].
+    /// The existing files of [`Compiler::watched_paths`].
     pub present: &'o BTreeSet<String>,
     /// The texts of those that are Markdown.
     pub texts: &'o BTreeMap<String, String>,

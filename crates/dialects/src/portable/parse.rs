@@ -10,21 +10,21 @@ use super::fields::{self, ItemFields};
 use super::model::{Bundle, ItemDocument, ItemId, ItemKind, ItemOrigin, RequiredBundle};
 
 /// Splits a file into front matter and body.
-pub(super) fn document(source: &Arc<Source>) -> (ItemDocument, Vec<Diagnostic>) {
-    let mut front = FrontMatter::read(source);
+pub(super) fn parse_document(source: &Arc<Source>) -> (ItemDocument, Vec<Diagnostic>) {
+    let mut front = FrontMatter::from_source(source);
     let diagnostics = std::mem::take(&mut front.diagnostics);
     (ItemDocument { source: Arc::clone(source), front }, diagnostics)
 }
 
 /// Parses a file that is YAML from first to last line, as later bundles are.
 pub(super) fn yaml_document(source: &Arc<Source>) -> (ItemDocument, Vec<Diagnostic>) {
-    let mut front = FrontMatter::whole(source);
+    let mut front = FrontMatter::from_yaml_source(source);
     let diagnostics = std::mem::take(&mut front.diagnostics);
     (ItemDocument { source: Arc::clone(source), front }, diagnostics)
 }
 
 /// Returns the format that a document was written for.
-pub(super) fn origin(kind: ItemKind, document: &ItemDocument) -> ItemOrigin {
+pub(super) fn detect_origin(kind: ItemKind, document: &ItemDocument) -> ItemOrigin {
     match document.field("schema") {
         None if kind == ItemKind::Skill => ItemOrigin::ForeignSkill,
         _ => ItemOrigin::Portable,
@@ -42,20 +42,20 @@ pub(super) fn check_item(
     if !fields.begins_well() {
         return;
     }
-    fields.schema();
-    fields.name(&id.name, fields::NameHolder::Directory);
-    fields.description(id.kind);
-    fields.common();
+    fields.check_schema();
+    fields.check_item_name(&id.name, fields::NameHolder::Directory);
+    fields.check_description(id.kind);
+    fields.check_common_fields();
     match id.kind {
-        ItemKind::Rule => fields.rule(),
-        ItemKind::Skill => fields.skill(),
-        ItemKind::Agent => fields.agent(),
-        ItemKind::Command => fields.command(),
+        ItemKind::Rule => fields.check_rule(),
+        ItemKind::Skill => fields.check_skill(),
+        ItemKind::Agent => fields.check_agent(),
+        ItemKind::Command => fields.check_command(),
     }
 }
 
 /// Reads a bundle.
-pub(super) fn bundle(
+pub(super) fn parse_bundle(
     slashed: String,
     stem: &str,
     (document, mut diagnostics): (ItemDocument, Vec<Diagnostic>),
@@ -64,10 +64,10 @@ pub(super) fn bundle(
     let mut fields =
         ItemFields { document: &document, clients: &[], diagnostics: &mut diagnostics };
     if fields.begins_well() {
-        fields.schema();
-        fields.name(stem, fields::NameHolder::File);
-        fields.description(ItemKind::Rule);
-        fields.common();
+        fields.check_schema();
+        fields.check_item_name(stem, fields::NameHolder::File);
+        fields.check_description(ItemKind::Rule);
+        fields.check_common_fields();
         items = bundle_items(&mut fields);
         requires = bundle_requires(&mut fields);
     }
@@ -76,7 +76,7 @@ pub(super) fn bundle(
 
 fn bundle_items(fields: &mut ItemFields<'_>) -> Vec<(ItemId, Span)> {
     let Some(node) = fields.document.field("items") else {
-        fields.missing("items", "a bundle lists its items by kind");
+        fields.report_missing("items", "a bundle lists its items by kind");
         return Vec::new();
     };
     let Value::Mapping(lists) = node.value() else {
@@ -123,7 +123,7 @@ fn bundle_requires(fields: &mut ItemFields<'_>) -> Vec<RequiredBundle> {
             Value::Scalar(name) => {
                 let message = format!("`{name}` stands alone");
                 let help = format!("write `{{ name: \"{name}\" }}`");
-                fields.report(rules::item::REQUIRES_STRING, span, message, &help);
+                fields.report_problem(rules::item::REQUIRES_STRING, span, message, &help);
                 (name, None)
             }
             Value::Mapping(entry) if let Some(name) = entry.get("name").and_then(Node::as_str) => {

@@ -14,7 +14,11 @@ use super::registry::{is_bundle, last_name};
 const SHARED: &str = ".agents";
 
 /// Returns a directory of dependencies if it has items, so that they are named: they are other people's.
-pub(super) fn offering(system: &dyn System, root: &Root, slashed: &str) -> Option<String> {
+pub(super) fn find_item_directory(
+    system: &dyn System,
+    root: &Root,
+    slashed: &str,
+) -> Option<String> {
     let kind = ItemKind::of_folder(last_name(slashed)).filter(|kind| kind.is_of_document())?;
     let top = system.open_dir_below(root.path(), Path::new(slashed)).ok()?;
     let entries = top.first_entries(limits::HOSTED_ENTRIES).ok()?;

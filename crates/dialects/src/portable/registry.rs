@@ -13,11 +13,11 @@ use brief_syntax::walk::{self, Gap, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Rule, Source, Target, TargetKind, rules};
 use brief_system::{Below, FileKind, ReadError, System};
 
-use super::foreign::{ForeignCollector, OutsidePlugin, PassedOver, join};
+use super::foreign::{ForeignCollector, OutsidePlugin, PassedOver, join_slashed};
 use super::guidance::is_in;
 use super::model::{Bundle, ItemId, ItemKind, Override, PortableItem, SupportFile};
-use super::places::offering;
-use super::{check, fields, file_problem, parse};
+use super::places::find_item_directory;
+use super::{check_registry, fields, file_problem, parse};
 use crate::is_in_dependency;
 
 /// Directories that clients read, which hold only generated files.
@@ -55,7 +55,7 @@ pub struct Registry {
 impl Registry {
     /// Returns the item of a kind and name; of several, the first. An item in another format is
     /// also found by the name that its author or its file gives it, if no other one has it.
-    pub fn item(&self, id: &ItemId) -> Option<&PortableItem> {
+    pub fn find_item(&self, id: &ItemId) -> Option<&PortableItem> {
         let first = self.items.partition_point(|item| item.id < *id);
         let named = self.items.get(first).filter(|item| item.id == *id);
         named.or_else(|| match self.items_named(id.kind, &id.name).as_slice() {
@@ -71,7 +71,7 @@ impl Registry {
     }
 
     /// Returns the bundle of a name; of several, the first.
-    pub fn bundle(&self, name: &str) -> Option<&Bundle> {
+    pub fn find_bundle(&self, name: &str) -> Option<&Bundle> {
         self.bundles.get(self.bundle_index(name)?)
     }
 
@@ -90,11 +90,11 @@ impl Registry {
 }
 
 /// Reads a whole registry and checks it; `clients` are the known clients.
-pub fn read(system: &dyn System, root: &Root, clients: &[&str]) -> Registry {
+pub fn read_registry(system: &dyn System, root: &Root, clients: &[&str]) -> Registry {
     read_except(system, root, clients, None)
 }
 
-/// Reads a registry like [`read`], without the output directory, given by its path below the root
+/// Reads a registry like [`read_registry`], without the output directory, given by its path below the root
 /// with `/`.
 pub fn read_except(
     system: &dyn System,
@@ -109,7 +109,7 @@ pub fn read_except(
     let mut visitor = |visit: &Visit<'_>| collector.borrow_mut().visit(visit);
     let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_skipped, &mut visitor);
     let mut registry = collector.into_inner().finish(clients);
-    registry.diagnostics.extend(gaps.iter().map(unvisited));
+    registry.diagnostics.extend(gaps.iter().map(unvisited_problem));
     registry
 }
 
@@ -149,7 +149,7 @@ pub fn read_source(
     let is_no_source = |slashed: &str| {
         let is_package = state.borrow().0.is_package(slashed);
         if is_package {
-            packages.borrow_mut().extend(offering(system, root, slashed));
+            packages.borrow_mut().extend(find_item_directory(system, root, slashed));
         }
         is_package || matches!(last_name(slashed), "__pycache__" | ".git")
     };
@@ -157,20 +157,20 @@ pub fn read_source(
     let (mut collector, foreign) = state.into_inner();
     let nested = std::mem::take(&mut collector.nested);
     let packages = packages.into_inner().into_iter();
-    let mut registry = Registry { root: root.path().to_owned(), ..collector.collected() };
+    let mut registry = Registry { root: root.path().to_owned(), ..collector.parse_registry() };
     registry.items.retain(|item| !item.is_foreign() || !foreign.is_output(&item.slashed));
     registry.left_out.extend(nested.into_iter().map(|path| PassedOver { path, reason: NESTED }));
     registry.left_out.extend(packages.map(|path| PassedOver { path, reason: PACKAGE }));
     foreign.finish(system, root, &mut registry);
     registry.left_out.sort_by(|left, right| left.path.cmp(&right.path));
     sort_and_check(&mut registry, clients);
-    registry.diagnostics.extend(gaps.iter().map(unvisited));
+    registry.diagnostics.extend(gaps.iter().map(unvisited_problem));
     registry
 }
 
 /// Reports a part of the registry that was not read.
-fn unvisited(gap: &Gap) -> Diagnostic {
-    let source = Arc::new(Source::unread(&gap.path));
+fn unvisited_problem(gap: &Gap) -> Diagnostic {
+    let source = Arc::new(Source::without_text(&gap.path));
     let message = format!("the directory cannot be read: {}", gap.reason);
     let help = "give yourself the permission, or ignore the directory in `.gitignore`";
     file_problem(rules::item::UNREADABLE, &source, message, help)
@@ -202,7 +202,7 @@ struct ItemDirectory {
 
 impl ItemDirectory {
     /// Reports a problem of the whole directory.
-    fn refuse(&mut self, rule: Rule, message: String, help: &str) {
+    fn report_problem(&mut self, rule: Rule, message: String, help: &str) {
         if let Some((_, source)) = self.entrypoints.first() {
             self.diagnostics.push(file_problem(rule, source, message, help));
         }
@@ -223,7 +223,7 @@ impl RegistryCollector {
         for (name, _) in
             names.iter().filter(|(name, kind)| is_bundle(name) && *kind == FileKind::File)
         {
-            self.bundle(visit, name);
+            self.read_bundle(visit, name);
         }
         // Directories that clients read are not sources, but a bundle may be anywhere (§2.2).
         if self.is_generated(slashed) {
@@ -233,7 +233,7 @@ impl RegistryCollector {
             Some((item, below)) => {
                 let entry = ItemKind::Skill.entrypoint();
                 if names.iter().any(|(name, _)| *name == entry) {
-                    self.nested.push(join(slashed, entry));
+                    self.nested.push(join_slashed(slashed, entry));
                 }
                 self.add_files(&item, &below, &names);
                 item
@@ -248,7 +248,7 @@ impl RegistryCollector {
                 let name = entry.name.to_string_lossy();
                 let message = format!("`{name}` cannot be written on every system");
                 let help = "give the file another name";
-                directory.refuse(rules::item::UNPORTABLE_FILE_NAME, message, help);
+                directory.report_problem(rules::item::UNPORTABLE_FILE_NAME, message, help);
             }
         }
     }
@@ -323,17 +323,21 @@ impl RegistryCollector {
             if matches!(of, FileKind::Directory | FileKind::Other) && !is_in_folder {
                 continue;
             }
-            match visit.read(name) {
+            match visit.read_file(name) {
                 Ok(bytes) => {
                     let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
-                    match standing(slashed, kind, &source, self.takes_clients) {
+                    match entry_role(slashed, kind, &source, self.takes_clients) {
                         EntryRole::Item => found.entrypoints.push((kind, source)),
-                        EntryRole::Misplaced => self.diagnostics.push(misplaced(kind, &source)),
+                        EntryRole::Misplaced => {
+                            self.diagnostics.push(misplaced_problem(kind, &source));
+                        }
                         EntryRole::Other => {}
                     }
                 }
                 Err(ReadError::Missing) => {}
-                Err(error) => found.diagnostics.push(unreadable(&visit.path_of(name), &error)),
+                Err(error) => {
+                    found.diagnostics.push(unreadable_problem(&visit.path_of(name), &error));
+                }
             }
         }
         if found.entrypoints.is_empty() && !is_in_folder {
@@ -347,7 +351,7 @@ impl RegistryCollector {
                 Some((kind, client.to_owned()))
             });
             let Some((kind, client)) = own else { continue };
-            match visit.read(name) {
+            match visit.read_file(name) {
                 Ok(bytes) => {
                     let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
                     if names.iter().any(|(name, _)| *name == kind.entrypoint()) {
@@ -356,7 +360,9 @@ impl RegistryCollector {
                         found.diagnostics.push(without_entrypoint(kind, &source));
                     }
                 }
-                Err(error) => found.diagnostics.push(unreadable(&visit.path_of(name), &error)),
+                Err(error) => {
+                    found.diagnostics.push(unreadable_problem(&visit.path_of(name), &error));
+                }
             }
         }
         if found.entrypoints.is_empty() {
@@ -382,43 +388,45 @@ impl RegistryCollector {
                 FileKind::Link | FileKind::Other => {
                     let message = format!("`{path}` is {}, which does not travel", kind.noun());
                     let help = "put the file itself there";
-                    directory.refuse(rules::item::NOT_A_FILE, message, help);
+                    directory.report_problem(rules::item::NOT_A_FILE, message, help);
                 }
             }
         }
     }
 
-    fn bundle(&mut self, visit: &Visit<'_>, name: &str) {
+    fn read_bundle(&mut self, visit: &Visit<'_>, name: &str) {
         let path = visit.path_of(name);
-        match visit.read(name) {
+        match visit.read_file(name) {
             Ok(bytes) => {
                 let source = Arc::new(Source::from_bytes(path, bytes));
-                self.bundles.push((source, join(visit.slashed(), name)));
+                self.bundles.push((source, join_slashed(visit.slashed(), name)));
             }
-            Err(error) => self.diagnostics.push(unreadable(&path, &error)),
+            Err(error) => self.diagnostics.push(unreadable_problem(&path, &error)),
         }
     }
 
     /// Ends the walk: parses and checks the items and bundles.
     pub(super) fn finish(self, clients: &[&str]) -> Registry {
-        let mut registry = self.collected();
+        let mut registry = self.parse_registry();
         name_as_people_do(&mut registry.items);
         sort_and_check(&mut registry, clients);
         registry
     }
 
     /// Parses the items and bundles.
-    fn collected(self) -> Registry {
+    fn parse_registry(self) -> Registry {
         let mut registry = Registry { diagnostics: self.diagnostics, ..Registry::default() };
         for (slashed, mut directory) in self.directories {
             for (kind, source) in std::mem::take(&mut directory.entrypoints) {
-                let item = item(&slashed, kind, &source, &mut directory);
+                let item = parse_item(&slashed, kind, &source, &mut directory);
                 registry.items.push(item);
             }
             registry.diagnostics.append(&mut directory.diagnostics);
         }
         let bundles = self.bundles.into_iter();
-        registry.bundles.extend(bundles.map(|(source, slashed)| bundle(&source, slashed)));
+        registry
+            .bundles
+            .extend(bundles.map(|(source, slashed)| parse_bundle_file(&source, slashed)));
         registry
     }
 }
@@ -430,14 +438,14 @@ fn sort_and_check(registry: &mut Registry, clients: &[&str]) {
     registry
         .bundles
         .sort_by(|left, right| (&left.name, &left.slashed).cmp(&(&right.name, &right.slashed)));
-    check(registry, clients);
+    check_registry(registry, clients);
 }
 
 /// Gives each item in another format the name in its front matter, which its users know. It
 /// keeps the directory's or the file's name if that one is invalid or if another item has it.
 pub(super) fn name_as_people_do(items: &mut [PortableItem]) {
     let own_name = |item: &PortableItem| {
-        let name = item.document.text("name").filter(|_| item.is_foreign())?;
+        let name = item.document.field_text("name").filter(|_| item.is_foreign())?;
         fields::name_problem(name).is_none().then(|| name.to_owned())
     };
     let mut wanted: BTreeMap<ItemId, usize> = BTreeMap::new();
@@ -464,16 +472,16 @@ pub(super) fn last_name(slashed: &str) -> &str {
     slashed.rsplit('/').next().unwrap_or_default()
 }
 
-fn item(
+fn parse_item(
     slashed: &str,
     kind: ItemKind,
     source: &Arc<Source>,
     directory: &mut ItemDirectory,
 ) -> PortableItem {
     let name = last_name(slashed).to_owned();
-    let (document, mut diagnostics) = parse::document(source);
+    let (document, mut diagnostics) = parse::parse_document(source);
     diagnostics.append(&mut directory.diagnostics);
-    let origin = parse::origin(kind, &document);
+    let origin = parse::detect_origin(kind, &document);
     let mut overrides = Vec::new();
     directory.overrides.retain(|(of, client, source)| {
         let is_own = *of == kind;
@@ -494,13 +502,13 @@ fn item(
     }
 }
 
-fn bundle(source: &Arc<Source>, slashed: String) -> Bundle {
+fn parse_bundle_file(source: &Arc<Source>, slashed: String) -> Bundle {
     let name = last_name(&slashed).to_owned();
     let (stem, parsed) = match name.strip_suffix(YAML_BUNDLE_SUFFIX) {
         Some(stem) => (stem, parse::yaml_document(source)),
-        None => (name.strip_suffix(BUNDLE_SUFFIX).unwrap_or(&name), parse::document(source)),
+        None => (name.strip_suffix(BUNDLE_SUFFIX).unwrap_or(&name), parse::parse_document(source)),
     };
-    parse::bundle(slashed, stem, parsed)
+    parse::parse_bundle(slashed, stem, parsed)
 }
 
 pub(super) fn is_bundle(name: &str) -> bool {
@@ -533,7 +541,7 @@ enum EntryRole {
 /// `AGENT.md` may be something else. A `SKILL.md` with front matter is a skill anywhere, except in a hidden directory
 /// such as `.agents`, where it was written for a client; without, it is a text for another purpose. The root and the directories for items of
 /// a kind are no items: all other items would be their files.
-fn standing(slashed: &str, kind: ItemKind, source: &Source, takes_clients: bool) -> EntryRole {
+fn entry_role(slashed: &str, kind: ItemKind, source: &Source, takes_clients: bool) -> EntryRole {
     let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
     let has_schema = || {
         header.is_some_and(|header| {
@@ -575,7 +583,7 @@ fn is_hidden(slashed: &str) -> bool {
     })
 }
 
-fn misplaced(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
+fn misplaced_problem(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
     let message = format!("the {kind} has no directory of its own");
     let help = format!("move it to `{}/<name>/{}`", kind.folder(), kind.entrypoint());
     file_problem(rules::item::MISPLACED_ITEM, source, message, help)
@@ -587,8 +595,8 @@ fn without_entrypoint(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
     file_problem(rules::item::MISSING_ENTRYPOINT, source, message, help)
 }
 
-fn unreadable(path: &Path, error: &ReadError) -> Diagnostic {
-    let source = Arc::new(Source::unread(path));
+fn unreadable_problem(path: &Path, error: &ReadError) -> Diagnostic {
+    let source = Arc::new(Source::without_text(path));
     let message = format!("the file cannot be read: {error}");
     let help = "an item is made of regular files of at most 1 MiB of text";
     file_problem(rules::item::UNREADABLE, &source, message, help)

@@ -49,7 +49,7 @@ const BUNDLE: TemplateText = TemplateText {
 };
 
 /// Returns the template of a kind; that of a bundle, if there is none.
-fn template(kind: Option<ItemKind>) -> &'static TemplateText {
+fn item_template(kind: Option<ItemKind>) -> &'static TemplateText {
     match kind {
         Some(ItemKind::Rule) => &RULE,
         Some(ItemKind::Skill) => &SKILL,
@@ -60,16 +60,16 @@ fn template(kind: Option<ItemKind>) -> &'static TemplateText {
 }
 
 /// Returns the lines that a template has for its author, for an item of a kind, or for a bundle: the description first.
-pub(super) fn placeholders(kind: Option<ItemKind>) -> impl Iterator<Item = &'static str> {
-    let text = template(kind);
+pub(super) fn template_placeholders(kind: Option<ItemKind>) -> impl Iterator<Item = &'static str> {
+    let text = item_template(kind);
     let lines = text.body.iter().copied().filter(|line| !line.is_empty());
     std::iter::once(text.description).chain(lines)
 }
 
 /// Returns the entry file of a new item.
-pub fn item(kind: ItemKind, name: &str) -> String {
-    let TemplateText { description, fields, body } = template(Some(kind));
-    let (title, body) = (title(name), body.join("\n"));
+pub fn render_new_item(kind: ItemKind, name: &str) -> String {
+    let TemplateText { description, fields, body } = item_template(Some(kind));
+    let (title, body) = (title_from_name(name), body.join("\n"));
     format!(
         "---\nschema: 1\nname: {name}\ndescription: {description}\nlicense: proprietary\n{fields}metadata:\n  \
          version: \"0.1.0\"\n---\n\n## {title}\n\n{body}\n"
@@ -77,9 +77,9 @@ pub fn item(kind: ItemKind, name: &str) -> String {
 }
 
 /// Returns the file of a new bundle of these items.
-pub fn bundle(name: &str, items: &[ItemId]) -> String {
-    let TemplateText { description, body, .. } = template(None);
-    let (title, body) = (title(name), body.join("\n"));
+pub fn render_new_bundle(name: &str, items: &[ItemId]) -> String {
+    let TemplateText { description, body, .. } = item_template(None);
+    let (title, body) = (title_from_name(name), body.join("\n"));
     let mut lists = String::new();
     for kind in ItemKind::ALL {
         let names: Vec<&str> =
@@ -103,7 +103,7 @@ pub fn bundle(name: &str, items: &[ItemId]) -> String {
 }
 
 /// Turns `api-conventions` into the heading `Api conventions`.
-fn title(name: &str) -> String {
+fn title_from_name(name: &str) -> String {
     let words = name.replace('-', " ");
     let mut letters = words.chars();
     match letters.next() {

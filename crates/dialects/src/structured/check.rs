@@ -28,7 +28,7 @@ pub(super) fn dead_patterns(file: &StructuredFile, project: &ProjectFiles) -> Ve
         for (pattern, &span) in patterns.iter().zip(spans) {
             // A pattern that can never match is reported by the parser.
             if pattern.can_match() && !has_match(below, pattern) {
-                diagnostics.push(dead(file, span, name, pattern, below));
+                diagnostics.push(dead_pattern_diagnostic(file, span, name, pattern, below));
             } else if patterns.iter().all(Pattern::is_directory) {
                 diagnostics.extend(directory_alone(file, span, name, pattern));
             }
@@ -59,7 +59,7 @@ fn directory_alone(
     )
 }
 
-fn dead(
+fn dead_pattern_diagnostic(
     file: &StructuredFile,
     span: Span,
     name: Name<'_>,
@@ -69,8 +69,8 @@ fn dead(
     let what = if pattern.is_directory() { "directory" } else { "file" };
     let place = if file.directory.is_empty() { "the project" } else { &file.directory };
     let problem = format!("{name}: \"{}\" matches no {what} in {place}", pattern.as_str());
-    let help = match below.repair(pattern.as_str()) {
-        Some(repair) => repair.help("write it as `exclude: [\"{}\"]`"),
+    let help = match below.find_repair(pattern.as_str()) {
+        Some(repair) => repair.render_help("write it as `exclude: [\"{}\"]`"),
         None => "patterns are relative to the directory of this file; ignored files do not count"
             .to_owned(),
     };

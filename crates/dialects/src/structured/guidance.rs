@@ -17,7 +17,7 @@ use crate::{Dialect, DialectGuidance, GuidanceText, ProjectFiles, Reader, TextDe
 
 use super::check;
 use super::model::{ContextEntry, InvalidEntry, StructuredFile};
-use super::parse::parse;
+use super::parse::parse_structured_file;
 use super::pattern::PatternCache;
 use super::resolve::{
     AskedTime, RelativeTarget, covers_directory, covers_everything, covers_file, judge_decision,
@@ -46,9 +46,9 @@ impl Dialect for Structured {
         true
     }
 
-    fn describe(&self, below: &str, source: &Arc<Source>) -> Option<TextDescription> {
+    fn describe_file(&self, below: &str, source: &Arc<Source>) -> Option<TextDescription> {
         ["AGENTS.yaml", "AGENTS.yml"].contains(&below).then(|| {
-            let (parsed, _) = parse(source, "", &mut PatternCache::default());
+            let (parsed, _) = parse_structured_file(source, "", &mut PatternCache::default());
             let first =
                 parsed.context.first().and_then(|entry| entry.content.trim().lines().next());
             let description = first.unwrap_or_default().to_owned();
@@ -56,7 +56,7 @@ impl Dialect for Structured {
         })
     }
 
-    fn reader(&self) -> Option<Box<dyn Reader>> {
+    fn create_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(ContextFiles::default()))
     }
 
@@ -82,12 +82,13 @@ struct ContextFiles {
 const FEW: usize = 16;
 
 impl Reader for ContextFiles {
-    fn visit(&mut self, visit: &Visit<'_>) {
+    fn visit_directory(&mut self, visit: &Visit<'_>) {
         for name in FILE_NAMES {
-            match visit.read(name) {
+            match visit.read_file(name) {
                 Ok(bytes) => {
                     let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
-                    let (file, diagnostics) = parse(&source, visit.slashed(), &mut self.patterns);
+                    let (file, diagnostics) =
+                        parse_structured_file(&source, visit.slashed(), &mut self.patterns);
                     self.files.push(file);
                     self.diagnostics.extend(diagnostics);
                 }
@@ -98,7 +99,7 @@ impl Reader for ContextFiles {
                     if !is_directory {
                         self.unread.push(visit.path_of(name));
                     }
-                    self.diagnostics.push(unreadable(&visit.path_of(name), &error));
+                    self.diagnostics.push(unreadable_diagnostic(&visit.path_of(name), &error));
                 }
             }
         }
@@ -121,10 +122,10 @@ fn on_the_way(path: &str) -> impl Iterator<Item = &str> {
     std::iter::once("").chain(above).chain(own)
 }
 
-fn unreadable(path: &Path, reason: &ReadError) -> Diagnostic {
-    let source = Arc::new(Source::unread(path));
+fn unreadable_diagnostic(path: &Path, reason: &ReadError) -> Diagnostic {
+    let source = Arc::new(Source::without_text(path));
     let message = format!("the file cannot be read: {reason}");
-    Diagnostic::new(rules::agents_yaml::UNREADABLE, &source, Span::at(0), message)
+    Diagnostic::new(rules::agents_yaml::UNREADABLE, &source, Span::empty_at(0), message)
         .with_help("a context file is a regular file of at most 1 MiB inside the project")
 }
 
@@ -137,7 +138,8 @@ impl ContextFiles {
     ) {
         let mut look = |file: &'s StructuredFile| {
             // A target that is not below the file is no concern of the file.
-            if let Some(place) = RelativeTarget::below(file, target.slashed(), target.kind()) {
+            if let Some(place) = RelativeTarget::relative_to(file, target.slashed(), target.kind())
+            {
                 show(file, place);
             }
         };
@@ -151,14 +153,14 @@ impl ContextFiles {
     }
 
     /// Adds the entries of one file that concern a place.
-    fn judge<'s>(
+    fn add_entries<'s>(
         file: &'s StructuredFile,
         place: Option<RelativeTarget<'_>>,
         moment: &Moment,
         answer: &mut Resolution<'s>,
     ) {
         let (path, level) = (file.source.path(), file.level);
-        let asked = AskedTime::at(moment);
+        let asked = AskedTime::from_moment(moment);
         let left_out = |kind, name, line, content, reason| LeftOut {
             dialect: NAME,
             kind,
@@ -172,7 +174,7 @@ impl ContextFiles {
         for entry in &file.context {
             match judge_entry(entry, place, asked) {
                 Ok(reason) => {
-                    answer.items.push(Applied::new(item(entry, path, level), reason));
+                    answer.items.push(Applied::new(context_item(entry, path, level), reason));
                 }
                 Err(reason) => {
                     let name = Name::Entry { list: "context", index: entry.index };
@@ -201,26 +203,31 @@ impl ContextFiles {
 }
 
 impl DialectGuidance for ContextFiles {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
+    fn resolve_items<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let Some(target) = &moment.target else {
-            return self.files.iter().for_each(|file| Self::judge(file, None, moment, answer));
+            return self
+                .files
+                .iter()
+                .for_each(|file| Self::add_entries(file, None, moment, answer));
         };
-        self.look_along(target, &mut |file, place| Self::judge(file, Some(place), moment, answer));
+        self.look_along(target, &mut |file, place| {
+            Self::add_entries(file, Some(place), moment, answer);
+        });
     }
 
     fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
         self.look_along(file, &mut |context, place| {
             for entry in &context.context {
                 let verdict = judge_entry(entry, Some(place), AskedTime::default());
-                record.note(verdict.is_ok());
+                record.record_match(verdict.is_ok());
             }
             for decision in &context.decisions {
-                record.note(judge_decision(decision, Some(place)).is_ok());
+                record.record_match(judge_decision(decision, Some(place)).is_ok());
             }
         });
     }
 
-    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+    fn visit_texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
         for file in &self.files {
             for entry in &file.context {
                 tell(GuidanceText {
@@ -235,7 +242,7 @@ impl DialectGuidance for ContextFiles {
     }
 
     /// Each entry concerns only files below its own.
-    fn reach<'s>(
+    fn collect_reach<'s>(
         &'s self,
         moment: &Moment,
         files: &ProjectFiles,
@@ -261,7 +268,7 @@ impl DialectGuidance for ContextFiles {
                 let mut directories = files.directories_below(&file.directory);
                 let names = |path: &str| covers_directory(entry, path);
                 let has_directory = reached.is_empty() && (names("") || directories.any(names));
-                let candidate = Candidate::Item(item(entry, path, level));
+                let candidate = Candidate::Item(context_item(entry, path, level));
                 tell(ItemReach { candidate, files: reached, has_directory });
             }
         }
@@ -281,7 +288,7 @@ impl DialectGuidance for ContextFiles {
     }
 }
 
-fn item<'s>(entry: &'s ContextEntry, path: &'s Path, level: Level) -> Item<'s> {
+fn context_item<'s>(entry: &'s ContextEntry, path: &'s Path, level: Level) -> Item<'s> {
     Item {
         dialect: NAME,
         kind: "context",

@@ -13,7 +13,7 @@ mod resolve;
 
 pub use guidance::Structured;
 pub use model::{Alternative, ContextEntry, Decision, InvalidEntry, StructuredFile};
-pub use parse::parse;
+pub use parse::parse_structured_file;
 pub use pattern::{Pattern, PatternCache};
 
 /// The name of the dialect.

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use brief_syntax::diagnostic::{Edit, Fix};
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Mapping, Node, ProblemKind, Value, Yaml};
 use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, limits, rules};
@@ -30,7 +30,7 @@ const REPORTED_PER_FILE: usize = 1_000;
 
 /// Parses a context file in `directory` (below the root, with `/`), and returns it with its
 /// diagnostics in file order.
-pub fn parse(
+pub fn parse_structured_file(
     source: &Arc<Source>,
     directory: &str,
     patterns: &mut PatternCache,
@@ -45,13 +45,13 @@ pub fn parse(
     };
     let (diagnostics, place) = (Vec::new(), FieldPlace::Top);
     let mut reader = ContextFileReader { file, patterns, diagnostics, place, failed: None };
-    reader.read();
+    reader.parse_file();
     let ContextFileReader { file, mut diagnostics, .. } = reader;
     if diagnostics.len() > REPORTED_PER_FILE {
         diagnostics.truncate(REPORTED_PER_FILE);
         let message = format!("only the first {REPORTED_PER_FILE} problems of this file are shown");
         let rule = rules::agents_yaml::TOO_MANY_PROBLEMS;
-        diagnostics.push(Diagnostic::new(rule, source, Span::at(0), message));
+        diagnostics.push(Diagnostic::new(rule, source, Span::empty_at(0), message));
     }
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
     (file, diagnostics)
@@ -89,13 +89,13 @@ impl fmt::Display for FieldPlace {
 }
 
 impl ContextFileReader<'_> {
-    fn read(&mut self) {
+    fn parse_file(&mut self) {
         let source = Arc::clone(&self.file.source);
         if let Encoding::Invalid { offset } = source.encoding() {
             let problem = "the file is not UTF-8 from here on";
             self.report(
                 rules::agents_yaml::NOT_UTF8,
-                Span::at(offset),
+                Span::empty_at(offset),
                 problem,
                 "save it as UTF-8",
             );
@@ -181,7 +181,7 @@ impl ContextFileReader<'_> {
         }
         for (index, node) in entries.iter().take(limit).enumerate() {
             let name = Name::Entry { list, index };
-            let line = self.file.source.line(node.span().start);
+            let line = self.file.source.line_number(node.span().start);
             self.place = FieldPlace::Entry(name);
             self.failed = None;
             if read(self, index, line, node).is_none() {
@@ -202,17 +202,17 @@ impl ContextFileReader<'_> {
         let mut hold = false;
         for field in fields.effective_fields() {
             match field.name() {
-                "content" => content = Some(self.text(field.value, "content")),
+                "content" => content = Some(self.parse_text(field.value, "content")),
                 "match" => (patterns, pattern_spans) = self.pattern_list(field.value, "match"),
                 "exclude" => (exclude, _) = self.pattern_list(field.value, "exclude"),
-                "on" => on = self.actions(field.value),
-                "when" => when = self.timing(field.value),
-                "hold" => hold = self.hold(field.value),
+                "on" => on = self.parse_actions(field.value),
+                "when" => when = self.parse_timing(field.value),
+                "hold" => hold = self.parse_hold(field.value),
                 _ => self.unknown_field(field.key, &CONTEXT_FIELDS),
             }
         }
         if content.is_none() {
-            self.missing(node, "content");
+            self.report_missing_field(node, "content");
         }
         let content = content.flatten().filter(|_| self.failed.is_none())?;
         let patterns = self.or_everything(patterns);
@@ -239,18 +239,18 @@ impl ContextFileReader<'_> {
             (Vec::new(), Vec::new(), Vec::new());
         for field in fields.effective_fields() {
             match field.name() {
-                "decision" => decision = Some(self.text(field.value, "decision")),
-                "rationale" => rationale = Some(self.text(field.value, "rationale")),
-                "alternatives" => alternatives = self.alternatives(field.value),
+                "decision" => decision = Some(self.parse_text(field.value, "decision")),
+                "rationale" => rationale = Some(self.parse_text(field.value, "rationale")),
+                "alternatives" => alternatives = self.parse_alternatives(field.value),
                 "revisit_when" => revisit_when = self.optional_text(field.value, "revisit_when"),
-                "date" => date = self.date(field.value),
+                "date" => date = self.parse_date(field.value),
                 "match" => (patterns, pattern_spans) = self.pattern_list(field.value, "match"),
                 _ => self.unknown_field(field.key, &DECISION_FIELDS),
             }
         }
         for (value, field) in [(&decision, "decision"), (&rationale, "rationale")] {
             if value.is_none() {
-                self.missing(node, field);
+                self.report_missing_field(node, field);
             }
         }
         let decision = decision.flatten().filter(|_| self.failed.is_none())?;
@@ -284,19 +284,24 @@ impl ContextFileReader<'_> {
         let problem = format!("an entry is a mapping, not {}", value.noun());
         let is_content = matches!(value, Value::Scalar(_)) && required == "content";
         let fix = is_content.then(|| {
-            let edit = Edit::replace(Span::at(node.span().start), "content: ");
+            let edit = Edit::replace(Span::empty_at(node.span().start), "content: ");
             Fix::suggested("make it the content of an entry", vec![edit])
         });
-        let diagnostic = self.failure(rules::agents_yaml::WRONG_TYPE, node.span(), problem);
+        let diagnostic = self.field_error(rules::agents_yaml::WRONG_TYPE, node.span(), problem);
         let help = Some(format!("write `- {required}: …`"));
         self.diagnostics.push(Diagnostic { help, fix, ..diagnostic });
         None
     }
 
-    fn missing(&mut self, node: Node<'_>, field: &str) {
+    fn report_missing_field(&mut self, node: Node<'_>, field: &str) {
         let span = self.first_line(node.span());
         let help = format!("add `{field}: …`, or remove the entry");
-        self.fail(rules::agents_yaml::MISSING_FIELD, span, format!("{field} is required"), help);
+        self.report_field_error(
+            rules::agents_yaml::MISSING_FIELD,
+            span,
+            format!("{field} is required"),
+            help,
+        );
     }
 
     fn unknown_field(&mut self, key: Node<'_>, known: &[&str]) {
@@ -306,8 +311,8 @@ impl ContextFileReader<'_> {
             return self.report(rule, span, problem, "is ignored");
         };
         let problem = format!("{place}: unknown field \"{field}\"");
-        let meant =
-            nearest(field, known).or_else(|| synonym(field).filter(|word| known.contains(word)));
+        let meant = find_nearest(field, known)
+            .or_else(|| find_field_synonym(field).filter(|word| known.contains(word)));
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("known here: {}", known.join(", ")),
@@ -320,15 +325,21 @@ impl ContextFileReader<'_> {
     }
 
     /// Returns an error about a field, which makes the entry invalid.
-    fn failure(&mut self, rule: Rule, span: Span, problem: String) -> Diagnostic {
+    fn field_error(&mut self, rule: Rule, span: Span, problem: String) -> Diagnostic {
         let message = format!("{}: {problem}", self.place);
         self.failed.get_or_insert(problem);
         Diagnostic::new(rule, &self.file.source, span, message)
     }
 
     /// Reports an error about a field, which makes the entry invalid.
-    fn fail(&mut self, rule: Rule, span: Span, problem: String, help: impl Into<String>) {
-        let diagnostic = self.failure(rule, span, problem).with_help(help);
+    fn report_field_error(
+        &mut self,
+        rule: Rule,
+        span: Span,
+        problem: String,
+        help: impl Into<String>,
+    ) {
+        let diagnostic = self.field_error(rule, span, problem).with_help(help);
         self.diagnostics.push(diagnostic);
     }
 
@@ -344,7 +355,7 @@ impl ContextFileReader<'_> {
     }
 
     /// Warns of an optional field that has the wrong shape.
-    fn ignored(&mut self, span: Span, problem: &str) {
+    fn report_ignored_field(&mut self, span: Span, problem: &str) {
         let problem = format!("{}: {problem}", self.place);
         let diagnostic =
             Diagnostic::new(rules::agents_yaml::WRONG_TYPE, &self.file.source, span, problem);
@@ -361,7 +372,7 @@ impl ContextFileReader<'_> {
 }
 
 /// Returns the field for another format's name.
-fn synonym(field: &str) -> Option<&'static str> {
+fn find_field_synonym(field: &str) -> Option<&'static str> {
     match field.to_ascii_lowercase().as_str() {
         "glob" | "globs" | "path" | "paths" | "pattern" | "patterns" | "file" | "files"
         | "include" | "includes" | "applyto" => Some("match"),

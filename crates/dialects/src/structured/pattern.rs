@@ -36,8 +36,8 @@ impl Pattern {
     /// Compiles a pattern.
     pub fn new(written: &str) -> Result<Pattern, GlobError> {
         let stripped = strip_dot_slash(written);
-        let glob =
-            Glob::new(stripped).map_err(|error| error.shifted(written.len() - stripped.len()))?;
+        let glob = Glob::new(stripped)
+            .map_err(|error| error.shifted_by(written.len() - stripped.len()))?;
         let kind = if stripped == "**" {
             PatternKind::Everything
         } else if stripped.is_empty() && !written.is_empty()

@@ -24,7 +24,7 @@ pub(super) struct RelativeTarget<'p> {
 
 impl<'p> RelativeTarget<'p> {
     /// Returns the target relative to `file`; `None` when it is not below the file.
-    pub(super) fn below(
+    pub(super) fn relative_to(
         file: &StructuredFile,
         target: &'p str,
         kind: TargetKind,
@@ -56,14 +56,17 @@ pub(super) struct AskedTime {
 }
 
 impl AskedTime {
-    pub(super) fn at(moment: &Moment) -> AskedTime {
+    pub(super) fn from_moment(moment: &Moment) -> AskedTime {
         let Moment { action, timing, occasion, .. } = *moment;
-        AskedTime { action, timing, ahead: moment.ahead(), occasion }
+        AskedTime { action, timing, ahead: moment.actions_ahead(), occasion }
     }
 
     /// Returns that of a question about any file.
     pub(super) fn at_files(moment: &Moment) -> AskedTime {
-        AskedTime { ahead: moment.ahead_at(Some(TargetKind::File)), ..AskedTime::at(moment) }
+        AskedTime {
+            ahead: moment.ahead_at(Some(TargetKind::File)),
+            ..AskedTime::from_moment(moment)
+        }
     }
 }
 

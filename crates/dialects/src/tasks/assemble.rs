@@ -10,7 +10,7 @@ use std::sync::Arc;
 use brief_syntax::hidden::{self, HiddenText};
 use brief_syntax::yaml::Value;
 use brief_syntax::{Diagnostic, Source, Span, limits, near_miss, rules};
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 
 use crate::limit_of_rule;
 
@@ -25,13 +25,13 @@ use super::prompt::{
 };
 use super::runner::{Bootstrap, CommandRunner, NotRun, Script};
 use super::script::{self, Obstacle};
-use super::selectors::{RunningTask, SelectorVerdict, Selectors, judge};
+use super::selectors::{RunningTask, SelectorVerdict, Selectors, match_selectors};
 use super::skill::{self, Skill};
 use super::slash::{self, CallArguments, SlashPiece};
 use super::text::{Expander, not_allowed};
 
 /// Assembles a prompt.
-pub fn assemble(
+pub fn assemble_prompt(
     library: &Library<'_>,
     request: &PromptRequest<'_>,
     runner: &mut dyn CommandRunner,
@@ -64,17 +64,17 @@ pub fn assemble(
         command_names: None,
     };
     let prompt = request.prompt.map(|prompt| task.with_body("(the user's prompt)", prompt));
-    let mut calls = assembler.calls(&task);
+    let mut calls = assembler.collect_calls(&task);
     if let Some(prompt) = &prompt {
-        calls.extend(assembler.calls(prompt));
+        calls.extend(assembler.collect_calls(prompt));
     }
     for document in calls.iter().filter_map(|call| call.command.as_ref()) {
         assembler.selectors.add_field(document.field("selectors"));
     }
     let (mut rules, mut skills) = (Vec::new(), Vec::new());
     if request.amount == Amount::Everything {
-        rules = assembler.rules()?;
-        skills = assembler.skills();
+        rules = assembler.collect_rules()?;
+        skills = assembler.collect_skills();
     }
     let mut calls = calls.into_iter();
     let mut commands = Vec::new();
@@ -86,8 +86,11 @@ pub fn assemble(
         text.extend_from_slice(b"---\n");
         text.extend(assembler.task_text(&prompt, &mut calls, &mut commands)?);
     }
-    assembler
-        .note_fields(std::iter::once(&task).chain(documents(&rules)).chain(documents(&commands)));
+    assembler.note_fields(
+        std::iter::once(&task)
+            .chain(included_documents(&rules))
+            .chain(included_documents(&commands)),
+    );
     assembler.note_unused();
     assembler.expander.notes.extend(library.take_diagnostics());
     left_out.append(&mut assembler.left_out);
@@ -102,7 +105,7 @@ pub fn assemble(
     })
 }
 
-fn documents(included: &[Included]) -> impl Iterator<Item = &TaskDocument> {
+fn included_documents(included: &[Included]) -> impl Iterator<Item = &TaskDocument> {
     included.iter().map(|included| &included.document)
 }
 
@@ -113,12 +116,13 @@ fn find_task(
     request: &PromptRequest<'_>,
 ) -> Result<(TaskDocument, Vec<OmittedDocument>), TaskError> {
     let name = request.name;
-    let candidates = library.documents(request.kind, name.namespace(), &|stem| stem == name.base());
+    let candidates =
+        library.read_documents(request.kind, name.namespace(), &|stem| stem == name.base());
     let running = RunningTask::default();
     let mut excluded = Vec::new();
     let mut allowed = Vec::new();
     for document in candidates {
-        let verdict = judge(&document, request.selectors, &running);
+        let verdict = match_selectors(&document, request.selectors, &running);
         if verdict.is_in() {
             allowed.push(document);
         } else {
@@ -190,7 +194,7 @@ fn agent_of(
             CodingAgent::from_name(name).map(Some).ok_or_else(|| TaskError::UnknownAgent {
                 agent: name.to_owned(),
                 path: task.path().to_owned(),
-                line: task.source.line(node.span().start),
+                line: task.source.line_number(node.span().start),
             })
         }
     }
@@ -198,7 +202,7 @@ fn agent_of(
 
 /// Returns why the client in whose directory a rule lies does not load it at once; `None` if it does.
 fn limit_of(rule: &TaskDocument) -> Option<&'static str> {
-    let below = slashed(rule.path().strip_prefix(&rule.root).ok()?);
+    let below = to_slashed(rule.path().strip_prefix(&rule.root).ok()?);
     limit_of_rule(&below, &rule.source)
 }
 
@@ -234,19 +238,24 @@ enum CommandLookup {
 
 impl Assembler<'_, '_> {
     /// Finds the commands that a text calls.
-    fn calls(&mut self, document: &TaskDocument) -> Vec<CalledCommand> {
+    fn collect_calls(&mut self, document: &TaskDocument) -> Vec<CalledCommand> {
         let mut called = Vec::new();
-        for piece in slash::pieces(document.body()) {
+        for piece in slash::split_slash_commands(document.body()) {
             let SlashPiece::Call(call) = piece else { continue };
-            let span = document.place(call.offset, call.line.len());
-            let command = self.command(document, span, call.name);
+            let span = document.body_span(call.offset, call.line.len());
+            let command = self.find_command(document, span, call.name);
             called.push(CalledCommand { arguments: call.arguments, command });
         }
         called
     }
 
     /// Finds the file of a command, once per name: a text can call one ten thousand times.
-    fn command(&mut self, document: &TaskDocument, span: Span, name: &str) -> Option<TaskDocument> {
+    fn find_command(
+        &mut self,
+        document: &TaskDocument,
+        span: Span,
+        name: &str,
+    ) -> Option<TaskDocument> {
         if !self.lookups.contains_key(name) {
             let lookup = self.look_up(name);
             self.lookups.insert(name.to_owned(), lookup);
@@ -270,14 +279,17 @@ impl Assembler<'_, '_> {
         let namespace = self.request.name.namespace();
         let mut found = match &self.command_names {
             Some(known) if !known.iter().any(|known| known == name) => Vec::new(),
-            _ => self.library.documents(TaskFileKind::Command, namespace, &|stem| stem == name),
+            _ => {
+                self.library.read_documents(TaskFileKind::Command, namespace, &|stem| stem == name)
+            }
         };
         // Commands of the namespace come first, in any root.
         found.sort_by_key(|command| command.namespace.is_none());
         let mut hidden = None;
         let mut chosen: Option<TaskDocument> = None;
         for command in found {
-            let reason = match (&chosen, judge(&command, &self.selectors, &self.running)) {
+            let reason = match (&chosen, match_selectors(&command, &self.selectors, &self.running))
+            {
                 (None, verdict) if verdict.is_in() => {
                     chosen = Some(command);
                     continue;
@@ -297,9 +309,9 @@ impl Assembler<'_, '_> {
                 let library = self.library;
                 let names = self
                     .command_names
-                    .get_or_insert_with(|| library.stems(TaskFileKind::Command, namespace));
+                    .get_or_insert_with(|| library.list_stems(TaskFileKind::Command, namespace));
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                let near = near_miss::nearest(name, &names).map(str::to_owned);
+                let near = near_miss::find_nearest(name, &names).map(str::to_owned);
                 CommandLookup::Missing { reason: "there is no such command".to_owned(), near }
             }
         }
@@ -313,21 +325,21 @@ impl Assembler<'_, '_> {
         }
     }
 
-    fn verdict(&self, document: &TaskDocument) -> SelectorVerdict {
-        match judge(document, &self.selectors, &self.running) {
+    fn selector_verdict(&self, document: &TaskDocument) -> SelectorVerdict {
+        match match_selectors(document, &self.selectors, &self.running) {
             SelectorVerdict::Generic if !self.takes_generic => SelectorVerdict::Unmatched,
             verdict => verdict,
         }
     }
 
-    fn rules(&mut self) -> Result<Vec<Included>, TaskError> {
+    fn collect_rules(&mut self) -> Result<Vec<Included>, TaskError> {
         let namespace = self.request.name.namespace();
         let mut rules = Vec::new();
         let agent = self.running.agent;
         let (found, mut others) = self.library.documents_for(TaskFileKind::Rule, namespace, agent);
         self.left_out.append(&mut others);
         for rule in found {
-            let verdict = self.verdict(&rule);
+            let verdict = self.selector_verdict(&rule);
             if !verdict.is_in() {
                 self.left_out.push(OmittedDocument {
                     document: rule,
@@ -342,13 +354,13 @@ impl Assembler<'_, '_> {
                 self.left_out.push(OmittedDocument { document: rule, reason });
                 continue;
             }
-            let document = match self.bootstrap(&rule)? {
+            let document = match self.run_bootstrap(&rule)? {
                 ScriptRan::Yes => self.library.read_again(&rule),
                 ScriptRan::No => rule,
             };
             let mut text = Vec::with_capacity(document.body().len());
             let body = (0, document.body());
-            self.expander.expand(&document, body, None, &mut text)?;
+            self.expander.expand_text(&document, body, None, &mut text)?;
             let text = self.without_hidden(&document, text);
             rules.push(Included { document, reason: PromptReason::Selected(verdict), text });
         }
@@ -356,7 +368,7 @@ impl Assembler<'_, '_> {
     }
 
     /// Runs the script of a rule: the one in its front matter, else the one beside it.
-    fn bootstrap(&mut self, rule: &TaskDocument) -> Result<ScriptRan, TaskError> {
+    fn run_bootstrap(&mut self, rule: &TaskDocument) -> Result<ScriptRan, TaskError> {
         let parameters = self.request.parameters;
         let (script, span, shown) = match (rule.field("bootstrap"), &rule.script) {
             (Some(node), _) if !matches!(node.value(), Value::Null) => match node.as_str() {
@@ -377,7 +389,7 @@ impl Assembler<'_, '_> {
             (_, Some(path)) => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 if let Some(Obstacle { problem, help }) =
-                    script::obstacle(self.library.system(), rule, path)
+                    script::find_script_obstacle(self.library.system(), rule, path)
                 {
                     let message = || format!("the script `{name}` was not run: {problem}");
                     let broken = rules::tasks::BOOTSTRAP_NOT_EXECUTABLE;
@@ -394,8 +406,11 @@ impl Assembler<'_, '_> {
         };
         // A script may use any parameter, so all count as used.
         self.expander.used.extend(parameters.iter().map(|(name, _)| name.to_owned()));
-        let outcome =
-            self.expander.runner.bootstrap(&Bootstrap { document: rule, script, parameters });
+        let outcome = self.expander.runner.run_bootstrap_script(&Bootstrap {
+            document: rule,
+            script,
+            parameters,
+        });
         self.expander.missing.clear();
         match outcome {
             Ok(()) => Ok(ScriptRan::Yes),
@@ -428,19 +443,19 @@ impl Assembler<'_, '_> {
         }
     }
 
-    fn skills(&mut self) -> Vec<Skill> {
+    fn collect_skills(&mut self) -> Vec<Skill> {
         let namespace = self.request.name.namespace();
         let mut skills: Vec<Skill> = Vec::new();
         let agent = self.running.agent;
         let (found, mut others) = self.library.documents_for(TaskFileKind::Skill, namespace, agent);
         self.left_out.append(&mut others);
         for document in found {
-            let verdict = self.verdict(&document);
+            let verdict = self.selector_verdict(&document);
             if !verdict.is_in() {
                 self.leave_out(document, PromptReason::Selected(verdict));
                 continue;
             }
-            if let Err(problem) = skill::check(&document, &mut self.expander.notes) {
+            if let Err(problem) = skill::check_skill(&document, &mut self.expander.notes) {
                 self.leave_out(document, PromptReason::Invalid(problem.to_owned()));
                 continue;
             }
@@ -468,31 +483,31 @@ impl Assembler<'_, '_> {
     ) -> Result<Vec<u8>, TaskError> {
         let body = task.body();
         let mut output = Vec::with_capacity(body.len());
-        for piece in slash::pieces(body) {
+        for piece in slash::split_slash_commands(body) {
             match piece {
                 SlashPiece::Text { offset, text } => {
                     let text = (offset, text);
-                    self.expander.expand(task, text, None, &mut output)?;
+                    self.expander.expand_text(task, text, None, &mut output)?;
                 }
                 SlashPiece::Call(call) => {
                     let Some(CalledCommand { arguments, command: Some(command) }) = calls.next()
                     else {
-                        self.expander.claim(call.line.len())?;
+                        self.expander.reserve_bytes(call.line.len())?;
                         output.extend_from_slice(call.line);
                         continue;
                     };
                     let mut text = Vec::new();
                     let whole = (0, command.body());
                     let arguments = Some(&arguments);
-                    self.expander.expand(&command, whole, arguments, &mut text)?;
+                    self.expander.expand_text(&command, whole, arguments, &mut text)?;
                     // The call's own line break follows, so the command's last one would be
                     // doubled.
                     let ends_line = body.len() > call.offset + call.line.len();
                     let text = self.without_hidden(&command, text);
                     let line = if ends_line { without_last_break(&text) } else { &text };
                     output.extend_from_slice(line);
-                    let span = task.place(call.offset, 0);
-                    let line = task.source.line(span.start);
+                    let span = task.body_span(call.offset, 0);
+                    let line = task.source.line_number(span.start);
                     let call = String::from_utf8_lossy(call.line).into_owned();
                     let reason = PromptReason::Called { line, call };
                     commands.push(Included { document: command, reason, text });
@@ -522,7 +537,7 @@ impl Assembler<'_, '_> {
             let broken = rules::tasks::UNUSED_PARAMETER;
             let note = Diagnostic::new(broken, &source, Span::default(), message);
             let missing = self.expander.notes.missing_parameters();
-            let near = near_miss::nearest(name, &missing);
+            let near = near_miss::find_nearest(name, &missing);
             let help = match near {
                 Some(near) => format!("did you mean `-p {near}=…`?"),
                 None => format!("no text has `${{{name}}}`"),

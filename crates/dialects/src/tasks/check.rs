@@ -16,7 +16,7 @@ use super::known::KnownNames;
 use super::model::{CodingAgent, TaskDocument, TaskFileKind};
 use super::places;
 use super::script::Obstacle;
-use super::selectors::{scalars, selectors_of, values_of};
+use super::selectors::{collect_scalars, selectors_of, values_of};
 use super::slash::{self, SlashPiece};
 use super::text::sensitive_pattern;
 
@@ -79,7 +79,7 @@ pub(super) struct CheckedTasks<'c> {
 }
 
 impl CheckedTasks<'_> {
-    pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
+    pub(super) fn collect_diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let selected: BTreeSet<&str> = self
             .documents
@@ -87,25 +87,28 @@ impl CheckedTasks<'_> {
             .flat_map(|document| selectors_of(document.field("selectors")))
             .map(|(key, _, _)| key)
             .collect();
-        let known = &KnownNames::of(self.documents.iter().chain(self.at_home));
+        let known = &KnownNames::from_documents(self.documents.iter().chain(self.at_home));
         for document in self.documents {
             // Files that a client reads by itself are checked by that client's rules.
             let is_ours = is_of_this_format(document);
             found.extend(field_problems(document, &selected));
             if is_ours {
-                found.extend(hidden::check(rules::tasks::HIDDEN_CHARACTER, &document.source));
+                found.extend(hidden::check_hidden_text(
+                    rules::tasks::HIDDEN_CHARACTER,
+                    &document.source,
+                ));
                 found.extend(not_utf8(document));
             }
             if document.kind == TaskFileKind::Skill {
                 found.extend(skill_fields(document).into_iter().filter(|_| is_ours));
                 continue;
             }
-            found.extend(selectors(document, known));
+            found.extend(check_selectors(document, known));
             found.extend(task_names(document, known));
-            found.extend(self.script(document));
+            found.extend(self.check_script(document));
             if is_ours {
-                found.extend(calls(document, known));
-                found.extend(self.expansions(document, known));
+                found.extend(check_calls(document, known));
+                found.extend(self.check_expansions(document, known));
             }
         }
         found.extend(self.ambiguous_tasks());
@@ -117,7 +120,7 @@ impl CheckedTasks<'_> {
         found
     }
 
-    fn script(&self, document: &TaskDocument) -> Option<Diagnostic> {
+    fn check_script(&self, document: &TaskDocument) -> Option<Diagnostic> {
         let path = document.script.as_ref()?;
         if document.field("bootstrap").is_some() {
             return None;
@@ -131,23 +134,23 @@ impl CheckedTasks<'_> {
     }
 
     /// Reports placeholders without a possible value, and paths that do not exist.
-    fn expansions(&self, document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
-        if !document.expands() {
+    fn check_expansions(&self, document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
+        if !document.expands_body() {
             return Vec::new();
         }
         let body = document.body();
         let prose = String::from_utf8_lossy(body);
         // Decorators and the like are in code; an include is written in prose.
-        let outline = Outline::of(&prose);
+        let outline = Outline::parse(&prose);
         let mut found = Vec::new();
-        for placed in expand::parts(body) {
-            let span = || document.place(placed.offset, placed.whole.len());
+        for placed in expand::split_text_parts(body) {
+            let span = || document.body_span(placed.offset, placed.whole.len());
             match placed.part {
                 TextPart::Parameter { name } => {
                     let name = String::from_utf8_lossy(name);
                     // An expression in code is meant for the language of that code.
                     let is_code = !is_parameter(&name) && outline.is_opaque(placed.offset);
-                    let problem = unfillable(document, &name, known).filter(|_| !is_code);
+                    let problem = unfillable_reason(document, &name, known).filter(|_| !is_code);
                     if let Some(problem) = problem {
                         let message = format!("nothing can fill `${{{name}}}`: {problem}");
                         found.push(
@@ -161,7 +164,7 @@ impl CheckedTasks<'_> {
                     let shown = String::from_utf8_lossy(path);
                     let is_path = shown.contains(['.', '/']) && !names_package(&shown);
                     let is_missing =
-                        || !expand::readings(path).any(|(path, _)| (self.is_file)(&path));
+                        || !expand::possible_paths(path).any(|(path, _)| (self.is_file)(&path));
                     if is_path && !document.has_bootstrap() && is_missing() {
                         let message = format!("`@{shown}` leads to no file");
                         found.push(
@@ -240,7 +243,7 @@ pub(super) fn is_own_path(path: &Path) -> bool {
 }
 
 /// Reports selectors that match no rule or skill.
-fn selectors(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
+fn check_selectors(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
     let selectors = selectors_of(document.field("selectors")).into_iter();
     let unanswered = selectors.filter(|(key, value, _)| !known.has_answer(key, value));
     unanswered
@@ -262,14 +265,14 @@ fn task_names(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic
     if document.kind != TaskFileKind::Rule {
         return Vec::new();
     }
-    let wanted = document.field("task_names").map(scalars).unwrap_or_default();
+    let wanted = document.field("task_names").map(collect_scalars).unwrap_or_default();
     let wanted = wanted.into_iter().filter_map(|node| Some((node, node.as_str()?)));
     let tasks: Vec<&str> = known.task_names.iter().map(String::as_str).collect();
     wanted
         .filter(|(_, name)| !known.task_names.contains(*name))
         .map(|(node, name)| {
             let message = format!("there is no task `{name}`");
-            let help = near_miss::suggestion(name, &tasks);
+            let help = near_miss::suggest_nearest(name, &tasks);
             Diagnostic {
                 help,
                 ..document.problem(rules::tasks::UNKNOWN_TASK, node.span(), message)
@@ -279,20 +282,20 @@ fn task_names(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic
 }
 
 /// Reports calls of commands that do not exist.
-fn calls(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
+fn check_calls(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
     if document.kind != TaskFileKind::Task {
         return Vec::new();
     }
     let namespace = document.namespace.as_deref();
     let mut found = Vec::new();
-    for piece in slash::pieces(document.body()) {
+    for piece in slash::split_slash_commands(document.body()) {
         let SlashPiece::Call(call) = piece else { continue };
         if known.has_command(namespace, call.name) {
             continue;
         }
-        let span = document.place(call.offset, call.name.len() + 1);
+        let span = document.body_span(call.offset, call.name.len() + 1);
         let message = format!("there is no command `/{}`", call.name);
-        let near = near_miss::nearest(call.name, &known.command_names(namespace));
+        let near = near_miss::find_nearest(call.name, &known.command_names(namespace));
         let help = near.map(|near| format!("did you mean `/{near}`?"));
         let diagnostic = document.problem(rules::tasks::UNKNOWN_COMMAND, span, message);
         found.push(Diagnostic { help, ..diagnostic });
@@ -316,7 +319,11 @@ fn is_parameter(name: &str) -> bool {
 }
 
 /// Returns the reason why no parameter and no argument can fill a placeholder.
-fn unfillable(document: &TaskDocument, name: &str, known: &KnownNames<'_>) -> Option<String> {
+fn unfillable_reason(
+    document: &TaskDocument,
+    name: &str,
+    known: &KnownNames<'_>,
+) -> Option<String> {
     if !is_parameter(name) {
         return Some("that is not a parameter name".to_owned());
     }
@@ -357,7 +364,7 @@ fn field_names(document: &TaskDocument, selected: &BTreeSet<&str>) -> Vec<Diagno
             let name = field.name();
             let near = match (document.kind, name) {
                 (TaskFileKind::Rule, "task_name") => "task_names",
-                _ => near_miss::nearest(name, known).filter(|near| is_slip(name, near))?,
+                _ => near_miss::find_nearest(name, known).filter(|near| is_slip(name, near))?,
             };
             let message = format!("`{name}` is not a field of this format");
             Some(
@@ -409,14 +416,14 @@ fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
         }
         // A run refuses it, as it does an unknown name.
         (TaskFileKind::Task, "agent") if text.is_none() => {
-            Some(wrong("the name of an agent").under(rules::tasks::UNKNOWN_AGENT))
+            Some(wrong("the name of an agent").with_rule(rules::tasks::UNKNOWN_AGENT))
         }
         (TaskFileKind::Task | TaskFileKind::Rule, "agent") => {
             let name = text?;
-            let names = CodingAgent::names();
+            let names = CodingAgent::list_names();
             CodingAgent::from_name(name).is_none().then(|| {
                 let message = format!("unknown agent: {name} (supported: {})", names.join(", "));
-                let help = near_miss::suggestion(name, &names);
+                let help = near_miss::suggest_nearest(name, &names);
                 Diagnostic { help, ..problem(rules::tasks::UNKNOWN_AGENT, message) }
             })
         }
@@ -522,7 +529,7 @@ fn not_utf8(document: &TaskDocument) -> Option<Diagnostic> {
     let message = "the file is not UTF-8 from here on";
     Some(
         document
-            .problem(rules::tasks::NOT_UTF8, Span::at(offset), message)
+            .problem(rules::tasks::NOT_UTF8, Span::empty_at(offset), message)
             .with_help("save it as UTF-8; its bytes reach the agent as they are"),
     )
 }
@@ -530,7 +537,7 @@ fn not_utf8(document: &TaskDocument) -> Option<Diagnostic> {
 fn skill_fields(document: &TaskDocument) -> Vec<Diagnostic> {
     let mut notes = super::notes::Notes::default();
     // The notes contain the reason if it cannot be listed.
-    let _ = super::skill::check(document, &mut notes);
+    let _ = super::skill::check_skill(document, &mut notes);
     notes.finish()
 }
 

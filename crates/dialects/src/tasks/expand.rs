@@ -25,7 +25,7 @@ pub(crate) enum TextPart<'t> {
 }
 
 /// Splits a text; each part comes with its offset and its bytes.
-pub(crate) fn parts(text: &[u8]) -> TextParts<'_> {
+pub(crate) fn split_text_parts(text: &[u8]) -> TextParts<'_> {
     TextParts { text, at: 0, name_end: 0, command_end: 0 }
 }
 
@@ -57,12 +57,12 @@ impl<'t> Iterator for TextParts<'t> {
         let mut at = start;
         loop {
             let Some(found) = memchr::memchr3(b'$', b'!', b'@', &self.text[at..]) else {
-                return Some(self.until(self.text.len()));
+                return Some(self.take_text_until(self.text.len()));
             };
             at += found;
-            if let Some((part, length)) = self.expansion(at) {
+            if let Some((part, length)) = self.parse_expansion(at) {
                 if at > start {
-                    return Some(self.until(at));
+                    return Some(self.take_text_until(at));
                 }
                 let whole = &self.text[at..at + length];
                 self.at = at + length;
@@ -74,14 +74,14 @@ impl<'t> Iterator for TextParts<'t> {
 }
 
 impl<'t> TextParts<'t> {
-    fn until(&mut self, end: usize) -> PlacedPart<'t> {
+    fn take_text_until(&mut self, end: usize) -> PlacedPart<'t> {
         let offset = std::mem::replace(&mut self.at, end);
         let whole = &self.text[offset..end];
         PlacedPart { offset, whole, part: TextPart::Text(whole) }
     }
 
     /// Returns the expansion that begins at `at`, and its length.
-    fn expansion(&mut self, at: usize) -> Option<(TextPart<'t>, usize)> {
+    fn parse_expansion(&mut self, at: usize) -> Option<(TextPart<'t>, usize)> {
         match &self.text[at..] {
             [b'$', b'{', inner @ ..] => {
                 if self.name_end < at + 2 {
@@ -133,17 +133,17 @@ fn word_length(text: &[u8]) -> usize {
 
 /// Returns the possible paths of a word after `@`, longest first, each with the number of its
 /// bytes: the sentence may continue with `,.;:)` right after a path.
-pub(crate) fn readings(word: &[u8]) -> impl Iterator<Item = (Vec<u8>, usize)> {
+pub(crate) fn possible_paths(word: &[u8]) -> impl Iterator<Item = (Vec<u8>, usize)> {
     let mut next = Some(word.len());
     std::iter::from_fn(move || {
         let length = next?;
         let shorter = matches!(word[..length].last(), Some(b',' | b'.' | b';' | b':' | b')'));
         next = (shorter && length > 1).then(|| length - 1);
-        Some((unescaped(&word[..length]), length))
+        Some((unescape_spaces(&word[..length]), length))
     })
 }
 
-fn unescaped(word: &[u8]) -> Vec<u8> {
+fn unescape_spaces(word: &[u8]) -> Vec<u8> {
     let mut path = Vec::with_capacity(word.len());
     let mut bytes = word.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Vec<String> {
-        parts(text.as_bytes())
+        split_text_parts(text.as_bytes())
             .map(|placed| {
                 let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 match placed.part {
@@ -199,10 +199,10 @@ mod tests {
 
     #[test]
     fn a_sentence_may_end_after_a_path() {
-        let readings: Vec<_> = readings(b"a.txt).").map(|(path, _)| path).collect();
+        let readings: Vec<_> = possible_paths(b"a.txt).").map(|(path, _)| path).collect();
         assert_eq!(readings, [b"a.txt).".to_vec(), b"a.txt)".to_vec(), b"a.txt".to_vec()]);
-        assert_eq!(super::readings(b"a\\ b").next(), Some((b"a b".to_vec(), 4)));
-        assert_eq!(super::readings(b"...").count(), 3);
+        assert_eq!(super::possible_paths(b"a\\ b").next(), Some((b"a b".to_vec(), 4)));
+        assert_eq!(super::possible_paths(b"...").count(), 3);
     }
 
     /// Round trip: the parts of any text, joined, are that text.
@@ -211,7 +211,7 @@ mod tests {
         arbtest::arbtest(|bytes| {
             let text: Vec<u8> = bytes.arbitrary()?;
             let mut at = 0;
-            for placed in parts(&text) {
+            for placed in split_text_parts(&text) {
                 assert_eq!(placed.offset, at);
                 at += placed.whole.len();
                 assert_eq!(&text[placed.offset..at], placed.whole);
@@ -227,7 +227,8 @@ mod tests {
         // Ten megabytes; a new search for each end would take hours.
         for beginning in ["${ ", "${\n", "! !` ${", "@a "] {
             let text = beginning.repeat(10_000_000 / beginning.len());
-            let length: usize = parts(text.as_bytes()).map(|placed| placed.whole.len()).sum();
+            let length: usize =
+                split_text_parts(text.as_bytes()).map(|placed| placed.whole.len()).sum();
             assert_eq!(length, text.len());
         }
     }

@@ -39,7 +39,7 @@ impl Dialect for Tasks {
     }
 
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
-        Some(Box::new(OwnFiles::along(moment)))
+        Some(Box::new(OwnFiles::from_moment(moment)))
     }
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
@@ -66,13 +66,13 @@ struct AtHome {
 impl AtHome {
     fn read(system: &dyn System) -> AtHome {
         let Some(home) = resolved_home(system) else { return AtHome::default() };
-        let documents = open(system, &home).everything();
+        let documents = open_home_library(system, &home).read_all_documents();
         AtHome { directory: Some(home), documents }
     }
 }
 
 impl Reader for Projects {
-    fn visit(&mut self, visit: &Visit<'_>) {
+    fn visit_directory(&mut self, visit: &Visit<'_>) {
         if !std::mem::replace(&mut self.is_started, true) {
             self.own.read_home(visit.system(), visit.root());
             // Its files and problems are not the project's.
@@ -86,7 +86,7 @@ impl Reader for Projects {
         if visit.entries().is_some_and(begins) {
             let home = self.home.get_or_insert_with(|| AtHome::read(visit.system()));
             let directory = visit.path();
-            let (documents, diagnostics) = checked(visit, &directory, home);
+            let (documents, diagnostics) = check_directory(visit, &directory, home);
             self.own.paths.extend(documents.iter().map(|document| document.path().to_owned()));
             self.own.diagnostics.extend(diagnostics);
             for document in documents {
@@ -101,13 +101,13 @@ impl Reader for Projects {
 }
 
 /// Reads and checks the files of one directory of a project.
-fn checked(
+fn check_directory(
     visit: &Visit<'_>,
     directory: &Path,
     home: &AtHome,
 ) -> (Vec<TaskDocument>, Vec<Diagnostic>) {
-    let (system, project, library) = (visit.system(), visit.root(), held(visit));
-    let documents = library.everything();
+    let (system, project, library) = (visit.system(), visit.root(), held_library(visit));
+    let documents = library.read_all_documents();
     let mut diagnostics = library.take_diagnostics();
     diagnostics.retain(|found| {
         let path = found.path();
@@ -125,25 +125,25 @@ fn checked(
         documents: &documents,
         at_home: if is_home { &[] } else { &home.documents },
         is_file: &is_file,
-        obstacle: &|rule, path| script::obstacle(system, rule, path),
+        obstacle: &|rule, path| script::find_script_obstacle(system, rule, path),
     };
     if !documents.is_empty() {
-        diagnostics.extend(checked.diagnostics());
+        diagnostics.extend(checked.collect_diagnostics());
     }
     (documents, diagnostics)
 }
 
 /// Opens the files of the home directory.
-pub(super) fn open<'s>(system: &'s dyn System, home: &Path) -> Library<'s> {
+pub(super) fn open_home_library<'s>(system: &'s dyn System, home: &Path) -> Library<'s> {
     Library::open(system, &[search_root(home.to_owned(), SearchOrigin::Home)])
 }
 
 /// Returns the files of a directory of a project, which the walk holds open.
-pub(super) fn held<'v>(visit: &'v Visit<'_>) -> Library<'v> {
+pub(super) fn held_library<'v>(visit: &'v Visit<'_>) -> Library<'v> {
     let root = search_root(visit.path(), SearchOrigin::Project);
-    Library::held(visit.system(), visit.handle(), &root)
+    Library::from_held_root(visit.system(), visit.handle(), &root)
 }
 
 fn search_root(path: PathBuf, origin: SearchOrigin) -> SearchRoot {
-    SearchRoot { path, origin, author: Author::of(origin) }
+    SearchRoot { path, origin, author: Author::from_origin(origin) }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use brief_syntax::yaml::Node;
 
 use super::model::{TaskDocument, TaskFileKind};
-use super::selectors::{canonical, scalars};
+use super::selectors::{canonical_key, collect_scalars};
 use super::slash::{self, SlashPiece};
 
 /// The names and values of all files.
@@ -25,7 +25,9 @@ pub(super) struct KnownNames<'d> {
 }
 
 impl<'d> KnownNames<'d> {
-    pub(super) fn of(documents: impl Iterator<Item = &'d TaskDocument>) -> KnownNames<'d> {
+    pub(super) fn from_documents(
+        documents: impl Iterator<Item = &'d TaskDocument>,
+    ) -> KnownNames<'d> {
         let mut known = KnownNames::default();
         for document in documents {
             match document.kind {
@@ -53,7 +55,7 @@ impl<'d> KnownNames<'d> {
     }
 
     fn remember_calls(&mut self, task: &'d TaskDocument) {
-        for piece in slash::pieces(task.body()) {
+        for piece in slash::split_slash_commands(task.body()) {
             if let SlashPiece::Call(call) = piece {
                 let most = self.arguments.entry(call.name).or_default();
                 *most = (*most).max(call.arguments.positional.len());
@@ -63,8 +65,8 @@ impl<'d> KnownNames<'d> {
 
     fn remember_values(&mut self, document: &'d TaskDocument) {
         for field in document.fields().iter().flat_map(|fields| fields.effective_fields()) {
-            let values = scalars(field.value).into_iter().filter_map(Node::as_str);
-            self.values.extend(values.map(|value| (canonical(field.name()), value)));
+            let values = collect_scalars(field.value).into_iter().filter_map(Node::as_str);
+            self.values.extend(values.map(|value| (canonical_key(field.name()), value)));
         }
     }
 
@@ -72,7 +74,7 @@ impl<'d> KnownNames<'d> {
     pub(super) fn has_answer(&self, key: &str, value: &str) -> bool {
         match key {
             "rule_name" => self.rule_names.contains(value),
-            _ => self.values.contains(&(canonical(key), value)),
+            _ => self.values.contains(&(canonical_key(key), value)),
         }
     }
 

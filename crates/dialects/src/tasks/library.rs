@@ -12,13 +12,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
-use brief_system::{Dir, DirEntry, FileKind, HeldDir, ReadError, Resolved, System, words};
+use brief_system::{
+    Dir, DirEntry, FileKind, HeldDir, ReadError, Resolved, System, render_io_error,
+};
 
 use super::managed::users_text;
 use super::model::{Author, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind};
 use super::parse::front_matter;
 use super::places::{
-    self, Holder, NAMESPACES, NOT_RULES, SCRIPT_SUFFIX, SKILL_FILE, TaskPlace, is_script, stem,
+    self, Holder, NAMESPACES, NOT_RULES, SCRIPT_SUFFIX, SKILL_FILE, TaskPlace, is_script,
+    markdown_stem,
 };
 use super::variants::FromElsewhere;
 
@@ -51,14 +54,14 @@ impl<'s> Library<'s> {
                     let (handle, path) = (HeldDir::Own(handle), Arc::from(path));
                     library.roots.push(OpenRoot { handle, path, origin, author });
                 }
-                Err(error) => library.report_unreadable(&root.path, &words(&error)),
+                Err(error) => library.report_unreadable(&root.path, &render_io_error(&error)),
             }
         }
         library
     }
 
     /// Takes one root, a path without links, that the caller holds open.
-    pub(super) fn held(
+    pub(super) fn from_held_root(
         system: &'s dyn System,
         handle: &'s dyn Dir,
         root: &SearchRoot,
@@ -85,7 +88,7 @@ impl<'s> Library<'s> {
     }
 
     /// Returns the author of a file; one with a script from elsewhere is not the user's alone.
-    fn author(&self, folder: &SearchFolder<'_>, path: &Path, script: Option<&Path>) -> Author {
+    fn file_author(&self, folder: &SearchFolder<'_>, path: &Path, script: Option<&Path>) -> Author {
         let is_installed = |path: &Path| self.elsewhere.files.contains(path);
         if is_installed(path) || script.is_some_and(is_installed) {
             Author::Remote
@@ -112,7 +115,7 @@ impl<'s> Library<'s> {
     /// Returns the files of a kind, in order: those of the namespace first, root by root.
     ///
     /// Only files whose stem is `wanted` are read.
-    pub fn documents(
+    pub fn read_documents(
         &self,
         kind: TaskFileKind,
         namespace: Option<&str>,
@@ -120,7 +123,7 @@ impl<'s> Library<'s> {
     ) -> Vec<TaskDocument> {
         let mut search = FileSearch::new(self, kind, wanted);
         for root in &self.roots {
-            search.root(root, namespace);
+            search.search_root(root, namespace);
         }
         search.found
     }
@@ -129,21 +132,21 @@ impl<'s> Library<'s> {
     pub(super) fn own_documents(&self, kind: TaskFileKind) -> Vec<TaskDocument> {
         let mut search = FileSearch::new(self, kind, &|_| true);
         let place = TaskPlace::Tree("");
-        let folder = places::folder(kind);
+        let folder = places::folder_name(kind);
         for root in &self.roots {
-            search.place(root, None, place, &Path::new(places::OWN).join(folder));
+            search.search_place(root, None, place, &Path::new(places::OWN).join(folder));
             for name in self.namespaces_in(root) {
                 let below = Path::new(NAMESPACES).join(&name).join(folder);
-                search.place(root, Some(&name), place, &below);
+                search.search_place(root, Some(&name), place, &below);
             }
         }
         search.found
     }
 
     /// Returns the names of the files of a kind, without diagnostics of their content.
-    pub(super) fn stems(&self, kind: TaskFileKind, namespace: Option<&str>) -> Vec<String> {
+    pub(super) fn list_stems(&self, kind: TaskFileKind, namespace: Option<&str>) -> Vec<String> {
         let known = self.diagnostics.borrow().len();
-        let documents = self.documents(kind, namespace, &|_| true);
+        let documents = self.read_documents(kind, namespace, &|_| true);
         self.diagnostics.borrow_mut().truncate(known);
         documents.into_iter().map(|document| document.stem).collect()
     }
@@ -161,7 +164,7 @@ impl<'s> Library<'s> {
     }
 
     /// Returns the files of every kind and namespace, each once.
-    pub fn everything(&self) -> Vec<TaskDocument> {
+    pub fn read_all_documents(&self) -> Vec<TaskDocument> {
         let namespaces = self.namespaces();
         let kinds = TaskFileKind::ALL.into_iter();
         kinds.flat_map(|kind| self.in_namespaces(kind, &namespaces)).collect()
@@ -173,9 +176,9 @@ impl<'s> Library<'s> {
         kind: TaskFileKind,
         namespaces: &BTreeSet<String>,
     ) -> Vec<TaskDocument> {
-        let mut documents = self.documents(kind, None, &|_| true);
+        let mut documents = self.read_documents(kind, None, &|_| true);
         for namespace in namespaces {
-            let found = self.documents(kind, Some(namespace), &|_| true).into_iter();
+            let found = self.read_documents(kind, Some(namespace), &|_| true).into_iter();
             // Files outside namespaces are found with each namespace.
             documents.extend(found.filter(|document| document.namespace.is_some()));
         }
@@ -188,7 +191,7 @@ impl<'s> Library<'s> {
     }
 
     fn namespaces_in(&self, root: &OpenRoot<'_>) -> BTreeSet<String> {
-        let Some((handle, _)) = self.enter(root, Path::new(NAMESPACES)) else {
+        let Some((handle, _)) = self.open_directory(root, Path::new(NAMESPACES)) else {
             return BTreeSet::new();
         };
         let entries = handle.first_entries(limits::TASK_FILES).unwrap_or_default().into_iter();
@@ -213,7 +216,7 @@ impl<'s> Library<'s> {
     }
 
     fn report(&self, path: &Path, rule: Rule, problem: &dyn fmt::Display, help: Option<&str>) {
-        let source = Arc::new(Source::unread(path));
+        let source = Arc::new(Source::without_text(path));
         let message = format!("the file was not read: {problem}");
         let found = Diagnostic::new(rule, &source, Span::default(), message);
         let help = help.map(str::to_owned);
@@ -225,12 +228,16 @@ impl<'s> Library<'s> {
     }
 
     /// Returns an opened directory, or reports why it cannot be opened.
-    fn opened(&self, path: &Path, handle: io::Result<Box<dyn Dir>>) -> Option<Box<dyn Dir>> {
-        handle.inspect_err(|error| self.report_unreadable(path, &words(error))).ok()
+    fn opened_directory(
+        &self,
+        path: &Path,
+        handle: io::Result<Box<dyn Dir>>,
+    ) -> Option<Box<dyn Dir>> {
+        handle.inspect_err(|error| self.report_unreadable(path, &render_io_error(error))).ok()
     }
 
     /// Opens a directory below a root, and returns its real path.
-    fn enter(&self, root: &OpenRoot<'_>, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
+    fn open_directory(&self, root: &OpenRoot<'_>, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
         match root.handle.get().open_dir_below(path) {
             Ok(handle) => Some((handle, root.path.join(path))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -240,14 +247,15 @@ impl<'s> Library<'s> {
     }
 
     fn enter_linked(&self, root: &OpenRoot<'_>, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
-        let Resolved { path: real, kind: FileKind::Directory } = self.follow(root, path)? else {
+        let Resolved { path: real, kind: FileKind::Directory } = self.follow_link(root, path)?
+        else {
             return None;
         };
-        Some((self.opened(path, self.system.open_dir(&real))?, real))
+        Some((self.opened_directory(path, self.system.open_dir(&real))?, real))
     }
 
     /// Follows a link that stays inside its root.
-    fn follow(&self, root: &OpenRoot<'_>, path: &Path) -> Option<Resolved> {
+    fn follow_link(&self, root: &OpenRoot<'_>, path: &Path) -> Option<Resolved> {
         match self.system.resolve(path) {
             Ok(resolved) if resolved.path.starts_with(&root.path) => Some(resolved),
             Ok(_) => {
@@ -257,7 +265,7 @@ impl<'s> Library<'s> {
                 None
             }
             Err(error) => {
-                self.report_unreadable(path, &words(&error));
+                self.report_unreadable(path, &render_io_error(&error));
                 None
             }
         }
@@ -303,22 +311,22 @@ impl<'l, 's> FileSearch<'l, 's> {
         }
     }
 
-    fn root(&mut self, root: &OpenRoot<'_>, namespace: Option<&str>) {
+    fn search_root(&mut self, root: &OpenRoot<'_>, namespace: Option<&str>) {
         if let Some(namespace) = namespace {
-            let own = Path::new(NAMESPACES).join(namespace).join(places::folder(self.kind));
+            let own = Path::new(NAMESPACES).join(namespace).join(places::folder_name(self.kind));
             let place = match self.kind {
                 TaskFileKind::Skill => TaskPlace::Skills(""),
                 _ => TaskPlace::Tree(""),
             };
-            self.place(root, Some(namespace), place, &own);
+            self.search_place(root, Some(namespace), place, &own);
         }
         let holder = if root.origin == SearchOrigin::Home { Holder::Home } else { Holder::Project };
-        for &place in places::places(self.kind, holder) {
-            self.place(root, None, place, Path::new(place.path()));
+        for &place in places::task_places(self.kind, holder) {
+            self.search_place(root, None, place, Path::new(place.path()));
         }
     }
 
-    fn place(
+    fn search_place(
         &mut self,
         root: &OpenRoot<'_>,
         namespace: Option<&str>,
@@ -329,7 +337,7 @@ impl<'l, 's> FileSearch<'l, 's> {
             self.single_file(root, below);
             return;
         }
-        let Some((handle, real)) = self.library.enter(root, below) else { return };
+        let Some((handle, real)) = self.library.open_directory(root, below) else { return };
         let path = root.path.join(below);
         let folder = SearchFolder {
             root,
@@ -341,20 +349,20 @@ impl<'l, 's> FileSearch<'l, 's> {
             place,
         };
         match place {
-            TaskPlace::Skills(_) => self.skills(&folder),
-            _ => self.tree(&folder),
+            TaskPlace::Skills(_) => self.search_skills(&folder),
+            _ => self.search_tree(&folder),
         }
     }
 
     /// Adds a single file at the top of a root, or in a directory there.
     fn single_file(&mut self, root: &OpenRoot<'_>, below: &Path) {
         let name = below.file_name().unwrap_or_default();
-        let stem = stem(name).unwrap_or(name).to_string_lossy().into_owned();
+        let stem = markdown_stem(name).unwrap_or(name).to_string_lossy().into_owned();
         if !(self.wanted)(&stem) {
             return;
         }
         let parent = below.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let opened = parent.map(|parent| self.library.enter(root, parent));
+        let opened = parent.map(|parent| self.library.open_directory(root, parent));
         let (handle, real): (&dyn Dir, PathBuf) = match &opened {
             None => (root.handle.get(), root.path.to_path_buf()),
             Some(Some((handle, real))) => (handle.as_ref(), real.clone()),
@@ -373,7 +381,7 @@ impl<'l, 's> FileSearch<'l, 's> {
         let content = handle.read(name, limits::FILE_BYTES);
         if !matches!(content, Err(ReadError::Missing)) {
             let script = self.script_beside(&folder, &stem);
-            self.add(&folder, name, content, stem, script);
+            self.add_document(&folder, name, content, stem, script);
         }
     }
 
@@ -386,11 +394,11 @@ impl<'l, 's> FileSearch<'l, 's> {
         (!is_missing).then(|| folder.path.join(script))
     }
 
-    fn entries(&self, folder: &SearchFolder<'_>) -> Vec<DirEntry> {
+    fn list_entries(&self, folder: &SearchFolder<'_>) -> Vec<DirEntry> {
         let mut entries = match folder.handle.first_entries(limits::TASK_FILES + 1) {
             Ok(entries) => entries,
             Err(error) => {
-                self.library.report_unreadable(folder.path, &words(&error));
+                self.library.report_unreadable(folder.path, &render_io_error(&error));
                 return Vec::new();
             }
         };
@@ -404,13 +412,13 @@ impl<'l, 's> FileSearch<'l, 's> {
     }
 
     /// Adds the files of a directory and of all below it, by path.
-    fn tree(&mut self, folder: &SearchFolder<'_>) {
+    fn search_tree(&mut self, folder: &SearchFolder<'_>) {
         if folder.depth >= limits::TASK_DEPTH {
             let problem = format!("is more than {} directories deep", limits::TASK_DEPTH);
             self.library.report(folder.path, rules::tasks::TOO_DEEP, &problem, None);
             return;
         }
-        let entries = self.entries(folder);
+        let entries = self.list_entries(folder);
         for entry in &entries {
             match entry.kind {
                 FileKind::Directory => {
@@ -420,27 +428,27 @@ impl<'l, 's> FileSearch<'l, 's> {
                     if !is_state {
                         let opened = folder.handle.open_dir(name);
                         let (path, real) = (folder.path.join(name), folder.real.join(name));
-                        self.descend(folder, &path, &real, opened);
+                        self.search_subdirectory(folder, &path, &real, opened);
                     }
                 }
-                FileKind::File | FileKind::Other => self.file(folder, entry, &entries),
+                FileKind::File | FileKind::Other => self.search_file(folder, entry, &entries),
                 FileKind::Link => {
                     let path = folder.path.join(&entry.name);
-                    let may_be_wanted = stem(&entry.name)
+                    let may_be_wanted = markdown_stem(&entry.name)
                         .is_some_and(|stem| (self.wanted)(&stem.to_string_lossy()))
                         || Path::new(&entry.name).extension().is_none();
                     if !may_be_wanted || is_script(&entry.name) {
                         continue;
                     }
-                    match self.library.follow(folder.root, &path) {
+                    match self.library.follow_link(folder.root, &path) {
                         Some(Resolved { path: real, kind: FileKind::Directory })
                             if self.entered.insert(real.clone()) =>
                         {
                             let opened = self.library.system.open_dir(&real);
-                            self.descend(folder, &path, &real, opened);
+                            self.search_subdirectory(folder, &path, &real, opened);
                         }
                         Some(Resolved { kind: FileKind::File, .. }) => {
-                            self.file(folder, entry, &entries);
+                            self.search_file(folder, entry, &entries);
                         }
                         _ => {}
                     }
@@ -449,8 +457,8 @@ impl<'l, 's> FileSearch<'l, 's> {
         }
     }
 
-    fn file(&mut self, folder: &SearchFolder<'_>, entry: &DirEntry, entries: &[DirEntry]) {
-        let Some(stem) = stem(&entry.name) else { return };
+    fn search_file(&mut self, folder: &SearchFolder<'_>, entry: &DirEntry, entries: &[DirEntry]) {
+        let Some(stem) = markdown_stem(&entry.name) else { return };
         let stem = stem.to_string_lossy();
         if !(self.wanted)(&stem) {
             return;
@@ -468,25 +476,25 @@ impl<'l, 's> FileSearch<'l, 's> {
             // The error of the read names the kind.
             _ => folder.handle.read(&entry.name, limits::FILE_BYTES),
         };
-        self.add(folder, &entry.name, content, stem.into_owned(), script);
+        self.add_document(folder, &entry.name, content, stem.into_owned(), script);
     }
 
-    fn descend(
+    fn search_subdirectory(
         &mut self,
         folder: &SearchFolder<'_>,
         path: &Path,
         real: &Path,
         opened: io::Result<Box<dyn Dir>>,
     ) {
-        if let Some(handle) = self.library.opened(path, opened) {
+        if let Some(handle) = self.library.opened_directory(path, opened) {
             let (handle, depth) = (handle.as_ref(), folder.depth + 1);
-            self.tree(&SearchFolder { handle, path, real, depth, ..*folder });
+            self.search_tree(&SearchFolder { handle, path, real, depth, ..*folder });
         }
     }
 
     /// Adds the skills: one directory each, with a file of a fixed name.
-    fn skills(&mut self, folder: &SearchFolder<'_>) {
-        for entry in self.entries(folder) {
+    fn search_skills(&mut self, folder: &SearchFolder<'_>) {
+        for entry in self.list_entries(folder) {
             let name = entry.name.to_string_lossy().into_owned();
             if !(self.wanted)(&name) {
                 continue;
@@ -495,7 +503,7 @@ impl<'l, 's> FileSearch<'l, 's> {
             let opened = match entry.kind {
                 FileKind::Directory => self
                     .library
-                    .opened(&path, folder.handle.open_dir(&entry.name))
+                    .opened_directory(&path, folder.handle.open_dir(&entry.name))
                     .map(|handle| (handle, folder.real.join(&entry.name))),
                 FileKind::Link => self.library.enter_linked(folder.root, &path),
                 FileKind::File | FileKind::Other => None,
@@ -505,12 +513,12 @@ impl<'l, 's> FileSearch<'l, 's> {
                 SearchFolder { handle: handle.as_ref(), path: &path, real: &real, ..*folder };
             let file = OsStr::new(SKILL_FILE);
             let content = handle.read(file, limits::FILE_BYTES);
-            self.add(&skill, file, content, name, None);
+            self.add_document(&skill, file, content, name, None);
         }
     }
 
     /// Adds a file with its content. A link is followed; a missing file is no problem.
-    fn add(
+    fn add_document(
         &mut self,
         folder: &SearchFolder<'_>,
         name: &OsStr,
@@ -522,7 +530,7 @@ impl<'l, 's> FileSearch<'l, 's> {
         let (content, real_path) = match content {
             Err(ReadError::Missing) => return,
             Err(ReadError::NotAFile(FileKind::Link)) => {
-                let Some(resolved) = self.library.follow(folder.root, &path) else { return };
+                let Some(resolved) = self.library.follow_link(folder.root, &path) else { return };
                 let content = self.library.system.read(&resolved.path, limits::FILE_BYTES);
                 (content, resolved.path)
             }
@@ -550,7 +558,7 @@ impl<'l, 's> FileSearch<'l, 's> {
             front,
             stem,
             origin: folder.root.origin,
-            author: self.library.author(folder, &real_path, script.as_deref()),
+            author: self.library.file_author(folder, &real_path, script.as_deref()),
             root: Arc::clone(&folder.root.path),
             namespace: folder.namespace.map(str::to_owned),
             script,

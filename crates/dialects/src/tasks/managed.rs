@@ -39,8 +39,8 @@ pub enum HandEdits {
 /// Returns a file with our block set to `content`; empty content removes the block.
 ///
 /// The block keeps its position, or is appended. The rest of the file stays.
-pub fn place(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
-    let Some(block) = blocks(file).into_iter().next() else {
+pub fn update_managed_block(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
+    let Some(block) = find_managed_blocks(file).into_iter().next() else {
         if content.is_empty() {
             return Placed::Unchanged;
         }
@@ -49,7 +49,7 @@ pub fn place(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
             let breaks: &[u8] = if new.ends_with(b"\n") { b"\n" } else { b"\n\n" };
             new.extend_from_slice(breaks);
         }
-        new.extend_from_slice(&written(content));
+        new.extend_from_slice(&render_block(content));
         return Placed::New(new);
     };
     // Other line breaks of an editor are not an edit.
@@ -62,12 +62,12 @@ pub fn place(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
         return Placed::EditedByHand;
     }
     let (before, after) = (&file[..block.start], &file[block.end..]);
-    let block = if content.is_empty() { Vec::new() } else { written(content) };
+    let block = if content.is_empty() { Vec::new() } else { render_block(content) };
     Placed::New([before, &block, after].concat())
 }
 
 pub(super) fn without_block(file: Vec<u8>) -> Vec<u8> {
-    let blocks = blocks(&file);
+    let blocks = find_managed_blocks(&file);
     if blocks.is_empty() {
         return file;
     }
@@ -89,10 +89,10 @@ struct ManagedBlock<'f> {
 }
 
 /// Finds our blocks, in one pass for each marker: a file may consist of markers.
-fn blocks(file: &[u8]) -> Vec<ManagedBlock<'_>> {
+fn find_managed_blocks(file: &[u8]) -> Vec<ManagedBlock<'_>> {
     let mut closings: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
     for start in memchr::memmem::find_iter(file, END) {
-        if let Some((hash, length)) = marker(&file[start + END.len()..]) {
+        if let Some((hash, length)) = parse_marker(&file[start + END.len()..]) {
             closings.entry(hash).or_default().push((start, start + END.len() + length));
         }
     }
@@ -101,7 +101,7 @@ fn blocks(file: &[u8]) -> Vec<ManagedBlock<'_>> {
         if closings.is_empty() || blocks.last().is_some_and(|block| start < block.end) {
             continue;
         }
-        let Some((hash, length)) = marker(&file[start + BEGIN.len()..]) else { continue };
+        let Some((hash, length)) = parse_marker(&file[start + BEGIN.len()..]) else { continue };
         let content_start = start + BEGIN.len() + length;
         let Some(ends) = closings.get(hash) else { continue };
         let next = ends.partition_point(|(at, _)| *at < content_start);
@@ -119,7 +119,7 @@ fn blocks(file: &[u8]) -> Vec<ManagedBlock<'_>> {
 
 /// Reads the hash of a marker, and the length of the rest of its line. The last line of a file may
 /// lack its break.
-fn marker(text: &[u8]) -> Option<(&str, usize)> {
+fn parse_marker(text: &[u8]) -> Option<(&str, usize)> {
     let (hash, rest) = text.split_at_checked(HASH_LENGTH)?;
     let line_break = match rest.strip_prefix(CLOSE.as_bytes())? {
         [] => 0,
@@ -142,7 +142,7 @@ fn with_plain_breaks(text: &[u8]) -> Vec<u8> {
     plain
 }
 
-fn written(content: &[u8]) -> Vec<u8> {
+fn render_block(content: &[u8]) -> Vec<u8> {
     let hash = hash(content);
     let begin = format!("{BEGIN}{hash}{CLOSE}\n");
     let end = format!("{END}{hash}{CLOSE}\n");
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     fn new(file: &str, content: &str) -> String {
-        match place(file.as_bytes(), content.as_bytes(), HandEdits::Keep) {
+        match update_managed_block(file.as_bytes(), content.as_bytes(), HandEdits::Keep) {
             Placed::New(new) => String::from_utf8(new).unwrap(),
             other => panic!("{other:?}"),
         }
@@ -179,13 +179,16 @@ mod tests {
     fn the_users_text_stays_and_a_second_run_changes_nothing() {
         let first = new("# Mine\n", "rules\n");
         assert!(first.starts_with("# Mine\n\n<!-- brief:rules "));
-        assert_eq!(place(first.as_bytes(), b"rules\n", HandEdits::Keep), Placed::Unchanged);
+        assert_eq!(
+            update_managed_block(first.as_bytes(), b"rules\n", HandEdits::Keep),
+            Placed::Unchanged
+        );
         let more = format!("{first}\nmore of mine\n");
         let second = new(&more, "other\n");
         assert!(second.contains("\nother\n<!-- /brief") && !second.contains("\nrules\n"));
         assert!(second.starts_with("# Mine\n") && second.ends_with("\nmore of mine\n"));
         assert_eq!(new(&first, ""), "# Mine\n\n");
-        assert_eq!(place(b"# Mine\n", b"", HandEdits::Keep), Placed::Unchanged);
+        assert_eq!(update_managed_block(b"# Mine\n", b"", HandEdits::Keep), Placed::Unchanged);
     }
 
     #[test]
@@ -199,7 +202,7 @@ mod tests {
     fn other_line_breaks_are_no_edit() {
         let file = new("# Mine\n", "one\ntwo\n");
         for other in [file.trim_end().to_owned(), file.replace('\n', "\r\n")] {
-            let placed = place(other.as_bytes(), b"one\ntwo\n", HandEdits::Keep);
+            let placed = update_managed_block(other.as_bytes(), b"one\ntwo\n", HandEdits::Keep);
             assert_eq!(placed, Placed::Unchanged);
             assert_eq!(new(&other, "three\n").matches(BEGIN).count(), 1);
             assert_eq!(without_block(other.into_bytes()).trim_ascii(), b"# Mine");
@@ -223,7 +226,7 @@ mod tests {
     #[test]
     fn a_block_that_was_edited_is_kept() {
         let edited = new("", "rules\n").replace("rules\n<", "rules, and mine\n<");
-        let placed = |edits| place(edited.as_bytes(), b"other\n", edits);
+        let placed = |edits| update_managed_block(edited.as_bytes(), b"other\n", edits);
         assert_eq!(placed(HandEdits::Keep), Placed::EditedByHand);
         assert!(matches!(placed(HandEdits::Replace), Placed::New(_)));
     }
@@ -234,7 +237,10 @@ mod tests {
         let tricky =
             "<!-- brief:rules 0123456789abcdef -->\nx\n<!-- /brief:rules 0123456789abcdef -->\n";
         let file = new("", tricky);
-        assert_eq!(place(file.as_bytes(), tricky.as_bytes(), HandEdits::Keep), Placed::Unchanged);
+        assert_eq!(
+            update_managed_block(file.as_bytes(), tricky.as_bytes(), HandEdits::Keep),
+            Placed::Unchanged
+        );
         let unclosed = "<!-- brief:rules 0123456789abcdef -->\nmine\n";
         assert!(new(unclosed, "rules\n").starts_with(unclosed));
     }

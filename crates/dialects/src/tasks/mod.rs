@@ -1,7 +1,7 @@
 //! Task, rule, command and skill files: a whole prompt from one name.
 //!
 //! A task describes the work; selectors choose its rules; commands are texts that it calls by
-//! `/name`; skills are listed. [`Library`] reads the files, [`assemble`] builds a prompt. Commands
+//! `/name`; skills are listed. [`Library`] reads the files, [`assemble_prompt`] builds a prompt. Commands
 //! and scripts in the texts go through [`CommandRunner`], because this crate starts no program.
 
 mod assemble;
@@ -28,10 +28,10 @@ pub(crate) mod slash;
 mod text;
 mod variants;
 
-pub use assemble::assemble;
+pub use assemble::assemble_prompt;
 pub use guidance::Tasks;
 pub use library::Library;
-pub use managed::{HandEdits, Placed, place};
+pub use managed::{HandEdits, Placed, update_managed_block};
 pub use model::{
     Author, CodingAgent, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind, TaskName,
     TaskNameError,

@@ -56,13 +56,13 @@ pub struct CodingAgent {
 
 impl CodingAgent {
     /// Returns the agents that the document names, in its order.
-    pub fn all() -> Vec<CodingAgent> {
-        let mut agents: Vec<CodingAgent> = CodingAgent::unsorted().collect();
+    pub fn list_all() -> Vec<CodingAgent> {
+        let mut agents: Vec<CodingAgent> = CodingAgent::iter_unsorted().collect();
         agents.sort_by_key(|agent| agent.rules.order);
         agents
     }
 
-    fn unsorted() -> impl Iterator<Item = CodingAgent> {
+    fn iter_unsorted() -> impl Iterator<Item = CodingAgent> {
         BUILTIN.clients.iter().filter_map(|client| {
             client.task.as_ref().map(|rules| CodingAgent { name: &client.id, rules })
         })
@@ -75,12 +75,12 @@ impl CodingAgent {
 
     /// Finds an agent by its name, which is case-sensitive.
     pub fn from_name(name: &str) -> Option<CodingAgent> {
-        CodingAgent::unsorted().find(|agent| agent.name == name)
+        CodingAgent::iter_unsorted().find(|agent| agent.name == name)
     }
 
     /// Returns the names of all agents, in the order of the document.
-    pub fn names() -> Vec<&'static str> {
-        CodingAgent::all().into_iter().map(CodingAgent::as_str).collect()
+    pub fn list_names() -> Vec<&'static str> {
+        CodingAgent::list_all().into_iter().map(CodingAgent::as_str).collect()
     }
 
     /// Returns the file below a project from which the agent always reads rules, and the start of a
@@ -197,7 +197,7 @@ pub enum Author {
 impl Author {
     /// Returns the author of a directory on this machine: the user at home, a project everywhere
     /// else.
-    pub fn of(origin: SearchOrigin) -> Author {
+    pub fn from_origin(origin: SearchOrigin) -> Author {
         if origin == SearchOrigin::Home { Author::User } else { Author::Project }
     }
 }
@@ -283,14 +283,14 @@ impl TaskDocument {
     /// Returns its MCP server, and the line of that; `None` for one that has neither a program nor an address.
     pub fn mcp_server(&self) -> Option<(McpServer, usize)> {
         let node = self.field("mcp_server")?;
-        Some((mcp::server(node)?, self.source.line(node.span().start)))
+        Some((mcp::parse_server(node)?, self.source.line_number(node.span().start)))
     }
 
     /// Returns the names of the parameters in its text, `${name}`, in the order of their first use.
-    pub fn parameters(&self) -> Vec<&str> {
+    pub fn parameter_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        if self.expands() {
-            for placed in expand::parts(self.body()) {
+        if self.expands_body() {
+            for placed in expand::split_text_parts(self.body()) {
                 let TextPart::Parameter { name } = placed.part else { continue };
                 let Ok(name) = str::from_utf8(name) else { continue };
                 if names.len() < PARAMETERS && !names.contains(&name) {
@@ -327,11 +327,11 @@ impl TaskDocument {
 
     /// Returns the first line of the body, from 1.
     pub fn body_line(&self) -> usize {
-        self.source.line(self.front.body_start)
+        self.source.line_number(self.front.body_start)
     }
 
     /// Returns the span of a part of the body.
-    pub(super) fn place(&self, start: usize, length: usize) -> Span {
+    pub(super) fn body_span(&self, start: usize, length: usize) -> Span {
         let at = self.front.body_start + start;
         if self.source.encoding() == Encoding::Utf8 {
             return Span::new(at, at + length);
@@ -366,7 +366,7 @@ impl TaskDocument {
         TaskDocument {
             source: Arc::new(Source::from_bytes(name, body.to_vec())),
             front: FrontMatter { header: None, body_start: 0, diagnostics: Vec::new() },
-            expands: Some(self.expands()),
+            expands: Some(self.expands_body()),
             author: Author::User,
             script: None,
             real_path: PathBuf::from(name),
@@ -376,7 +376,7 @@ impl TaskDocument {
 
     /// Returns whether the body is expanded. In doubt it is not, because unexpanded text does
     /// nothing.
-    pub fn expands(&self) -> bool {
+    pub fn expands_body(&self) -> bool {
         match self.field("expand").map(Node::value) {
             None | Some(Value::Null) => self.expands.unwrap_or(true),
             Some(Value::Scalar(text)) => matches!(text, "true" | "True" | "TRUE"),

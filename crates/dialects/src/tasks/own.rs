@@ -16,7 +16,7 @@ use crate::answer::{Applied, Item, LeftOut, Level, Name, Reason, Resolution, Sta
 use crate::moment::Moment;
 use crate::{DialectGuidance, GuidanceText, LevelCount, Reader};
 
-use super::guidance::{held, open};
+use super::guidance::{held_library, open_home_library};
 use super::library::Library;
 use super::model::{CodingAgent, TaskDocument, TaskFileKind, TaskName};
 use super::selectors::{self, RunningTask, SelectorVerdict};
@@ -49,16 +49,16 @@ struct OwnFile {
 
 impl OwnFiles {
     /// Starts reading the directories between the mounted one and a path, and at home.
-    pub(super) fn along(moment: &Moment) -> OwnFiles {
+    pub(super) fn from_moment(moment: &Moment) -> OwnFiles {
         let asked = moment.mounted_target().cloned();
-        OwnFiles { asked, way: LevelCount::to(moment), ..OwnFiles::default() }
+        OwnFiles { asked, way: LevelCount::from_moment(moment), ..OwnFiles::default() }
     }
 
-    fn read(&mut self, library: &Library<'_>, path: &Path, directory: Option<&str>) {
+    fn read_library(&mut self, library: &Library<'_>, path: &Path, directory: Option<&str>) {
         for kind in KINDS {
             for document in library.own_documents(kind) {
                 self.count += 1;
-                self.add(document, path, directory.map(str::to_owned));
+                self.add_document(document, path, directory.map(str::to_owned));
             }
         }
         self.diagnostics.extend(library.take_diagnostics());
@@ -68,11 +68,11 @@ impl OwnFiles {
     pub(super) fn add_listed(&mut self, document: TaskDocument, path: &Path, directory: &str) {
         let is_own = document.path().starts_with(path.join(places::OWN));
         if is_own && KINDS.contains(&document.kind) {
-            self.add(document, path, Some(directory.to_owned()));
+            self.add_document(document, path, Some(directory.to_owned()));
         }
     }
 
-    fn add(&mut self, document: TaskDocument, path: &Path, directory: Option<String>) {
+    fn add_document(&mut self, document: TaskDocument, path: &Path, directory: Option<String>) {
         let level = match directory {
             Some(_) => Level::of_directory(path, false),
             None => Level::of_user(false),
@@ -83,20 +83,20 @@ impl OwnFiles {
     /// Reads the user's own files, unless the home directory is the project.
     pub(super) fn read_home(&mut self, system: &dyn System, mounted: &Path) {
         if let Some(home) = resolved_home(system).filter(|home| home != mounted)
-            && system.look(&home.join(places::OWN)) != Below::Missing
+            && system.probe_path(&home.join(places::OWN)) != Below::Missing
         {
-            self.read(&open(system, &home), &home, None);
+            self.read_library(&open_home_library(system, &home), &home, None);
         }
     }
 }
 
 impl Reader for OwnFiles {
-    fn visit(&mut self, visit: &Visit<'_>) {
+    fn visit_directory(&mut self, visit: &Visit<'_>) {
         if visit.slashed().is_empty() {
             self.read_home(visit.system(), visit.root());
         }
-        if self.way.is_near() && visit.look(places::OWN) != Below::Missing {
-            self.read(&held(visit), &visit.path(), Some(visit.slashed()));
+        if self.way.is_near() && visit.look_up(places::OWN) != Below::Missing {
+            self.read_library(&held_library(visit), &visit.path(), Some(visit.slashed()));
         }
     }
 
@@ -119,16 +119,16 @@ fn is_below(path: &str, directory: &str) -> bool {
 }
 
 impl DialectGuidance for OwnFiles {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
+    fn resolve_items<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let target = self.asked.as_ref().or(moment.target.as_ref());
-        let running = RunningTask::of(moment);
+        let running = RunningTask::from_moment(moment);
         for file in &self.files {
             let holds = match (&file.directory, target) {
                 (Some(directory), Some(target)) => is_below(target.slashed(), directory),
                 _ => true,
             };
             if holds {
-                file.judge(moment, &running, answer);
+                file.add_to_answer(moment, &running, answer);
             }
         }
     }
@@ -137,7 +137,7 @@ impl DialectGuidance for OwnFiles {
         &self.diagnostics
     }
 
-    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+    fn visit_texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
         for file in self.files.iter().filter(|file| file.directory.is_some()) {
             tell(GuidanceText {
                 dialect: NAME,
@@ -159,7 +159,12 @@ impl DialectGuidance for OwnFiles {
 }
 
 impl OwnFile {
-    fn judge<'s>(&'s self, moment: &Moment, running: &RunningTask, answer: &mut Resolution<'s>) {
+    fn add_to_answer<'s>(
+        &'s self,
+        moment: &Moment,
+        running: &RunningTask,
+        answer: &mut Resolution<'s>,
+    ) {
         let (state, reason) = match self.document.kind {
             TaskFileKind::Rule => match self.rule_reason(moment, running) {
                 Ok(reason) => (State::Active, reason),
@@ -170,7 +175,7 @@ impl OwnFile {
             }
             _ => (State::Manual, Reason::Stated("a command: a task calls it by name")),
         };
-        answer.items.push(Applied::new(self.item(state), reason));
+        answer.items.push(Applied::new(self.build_item(state), reason));
     }
 
     /// Returns the reason why a rule applies, or the reason why not.
@@ -192,7 +197,7 @@ impl OwnFile {
             let tasks = tasks.join(", ");
             return Err(Reason::Composed(format!("applies only to the task {tasks}")));
         }
-        match selectors::judge(document, &moment.selectors, running) {
+        match selectors::match_selectors(document, &moment.selectors, running) {
             SelectorVerdict::Generic => {
                 Ok(Reason::Stated("a rule for everything below its directory"))
             }
@@ -206,7 +211,7 @@ impl OwnFile {
         self.document.source.text().get(start..).unwrap_or_default()
     }
 
-    fn item(&self, state: State) -> Item<'_> {
+    fn build_item(&self, state: State) -> Item<'_> {
         Item {
             dialect: NAME,
             kind: self.document.kind.as_str(),
@@ -227,19 +232,19 @@ impl OwnFile {
     }
 
     fn left_out<'s>(&'s self, reason: Reason<'s>) -> LeftOut<'s> {
-        Applied::new(self.item(State::Active), Reason::Listed).leave_out(reason)
+        Applied::new(self.build_item(State::Active), Reason::Listed).leave_out(reason)
     }
 }
 
 impl RunningTask {
     /// Returns the task and agent of a moment. A client that is none of the document's agents goes by its own name, and by
     /// that of the client whose items it finds.
-    fn of(moment: &Moment) -> RunningTask {
+    fn from_moment(moment: &Moment) -> RunningTask {
         let task = moment.task.as_deref().and_then(|task| TaskName::parse(task).ok());
         let agent = moment.client.as_deref().and_then(CodingAgent::from_name);
         let other = match (moment.client.as_deref(), agent) {
             (Some(client), None) => {
-                let known = BUILTIN.find(client);
+                let known = BUILTIN.find_client(client);
                 let id = known.map_or(client, |known| &*known.id);
                 let finds = known.and_then(|known| known.items_of.as_deref());
                 std::iter::once(id).chain(finds).map(str::to_owned).collect()
@@ -265,15 +270,17 @@ mod tests {
         let target = Target::from_slashed(path, TargetKind::File);
         let root = Root::open(system, Path::new("/p")).unwrap();
         let moment = &Moment { target: Some(target.clone()), ..moment.clone() };
-        let mut own = OwnFiles::along(moment);
-        walk::along(system, &root, &target, &mut |visit| own.visit(visit));
+        let mut own = OwnFiles::from_moment(moment);
+        walk::walk_along(system, &root, &target, &mut |visit| own.visit_directory(visit));
         let own = Box::new(own).finish();
         let mut answer = Resolution::default();
-        own.resolve(moment, &mut answer);
+        own.resolve_items(moment, &mut answer);
         let items = answer.items.iter().filter(|applied| applied.item.state == State::Active);
         let items = items.map(|applied| applied.item.name.to_string()).collect();
         let out = answer.left_out.iter();
-        let out = out.map(|out| format!("{}: {}", out.name, out.reason.about(path))).collect();
+        let out = out
+            .map(|out| format!("{}: {}", out.name, out.reason.display_with_path(path)))
+            .collect();
         (items, out)
     }
 
@@ -307,7 +314,7 @@ mod tests {
     #[test]
     fn the_task_the_client_and_selectors_choose_rules() {
         let mut selectors = super::super::Selectors::default();
-        selectors.add("languages", "rust");
+        selectors.add_selector("languages", "rust");
         let moment = Moment {
             client: Some("claude".to_owned()),
             task: Some("team/fix-bug".to_owned()),

@@ -17,7 +17,7 @@ pub(super) fn front_matter(source: &Arc<Source>) -> FrontMatter {
     if !begins {
         return FrontMatter { header: None, body_start: 0, diagnostics: Vec::new() };
     }
-    let mut front = FrontMatter::read(source);
+    let mut front = FrontMatter::from_source(source);
     // Bytes that are not UTF-8 are passed on unchanged, so they are not reported here.
     front.diagnostics.retain(|diagnostic| diagnostic.rule != rules::text::NOT_UTF8);
     let Some(header) = &front.header else {

@@ -96,7 +96,7 @@ pub(super) enum Holder {
 }
 
 /// Returns the places of a kind, in order.
-pub(super) fn places(kind: TaskFileKind, holder: Holder) -> &'static [TaskPlace] {
+pub(super) fn task_places(kind: TaskFileKind, holder: Holder) -> &'static [TaskPlace] {
     match (kind, holder) {
         (TaskFileKind::Task, Holder::Project) => TASKS,
         (TaskFileKind::Task, Holder::Home) => &TASKS[..1],
@@ -108,7 +108,7 @@ pub(super) fn places(kind: TaskFileKind, holder: Holder) -> &'static [TaskPlace]
 }
 
 /// Returns the directory of a kind in `.agents` and in each namespace.
-pub(super) fn folder(kind: TaskFileKind) -> &'static str {
+pub(super) fn folder_name(kind: TaskFileKind) -> &'static str {
     match kind {
         TaskFileKind::Task => "tasks",
         TaskFileKind::Command => "commands",
@@ -165,7 +165,7 @@ pub(super) const SCRIPT_SUFFIX: &str = "-bootstrap";
 pub(super) const SKILL_FILE: &str = "SKILL.md";
 
 /// Returns the name of a Markdown file without its extension.
-pub(super) fn stem(name: &OsStr) -> Option<&OsStr> {
+pub(super) fn markdown_stem(name: &OsStr) -> Option<&OsStr> {
     let path = Path::new(name);
     let extension = path.extension()?;
     (extension == "md" || extension == "mdc").then(|| path.file_stem().unwrap_or_default())

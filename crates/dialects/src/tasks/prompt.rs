@@ -192,7 +192,7 @@ pub enum TaskError {
         files: Vec<PathBuf>,
     },
     /// The task is for an unknown agent.
-    #[error("unknown agent: {agent} (supported: {})", CodingAgent::names().join(", "))]
+    #[error("unknown agent: {agent} (supported: {})", CodingAgent::list_names().join(", "))]
     UnknownAgent {
         /// The agent that the task names.
         agent: String,
@@ -265,6 +265,6 @@ impl Prompt {
     /// program nor an address.
     pub fn known_mcp_servers(&self) -> Vec<(String, McpServer)> {
         let servers = self.mcp_servers().into_iter();
-        servers.filter_map(|(name, node)| Some((name, mcp::server(node)?))).collect()
+        servers.filter_map(|(name, node)| Some((name, mcp::parse_server(node)?))).collect()
     }
 }

@@ -96,7 +96,7 @@ fn skills_block(skills: &[Skill]) -> String {
             ("description", skill.description.as_str()),
             ("location", location.as_ref()),
         ] {
-            block.push_str(&format!("    <{tag}>{}</{tag}>\n", escaped(text)));
+            block.push_str(&format!("    <{tag}>{}</{tag}>\n", escape_xml(text)));
         }
         block.push_str("  </skill>\n");
     }
@@ -104,7 +104,7 @@ fn skills_block(skills: &[Skill]) -> String {
     block
 }
 
-fn escaped(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -8,10 +8,10 @@ use super::parameters::Parameters;
 /// Runs commands and scripts for a prompt, or returns the reason why not.
 pub trait CommandRunner {
     /// Runs the shell command of a `` !`…` `` and returns its output.
-    fn command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun>;
+    fn run_prompt_command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun>;
 
     /// Runs the script that belongs to a rule.
-    fn bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun>;
+    fn run_bootstrap_script(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun>;
 
     /// Returns whether commands get this variable of our environment.
     fn passes_variable(&self, _name: &str) -> bool {

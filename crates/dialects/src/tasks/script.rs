@@ -14,7 +14,11 @@ pub(super) struct Obstacle {
 }
 
 /// Returns the reason why the script of a rule cannot be started.
-pub(super) fn obstacle(system: &dyn System, rule: &TaskDocument, path: &Path) -> Option<Obstacle> {
+pub(super) fn find_script_obstacle(
+    system: &dyn System,
+    rule: &TaskDocument,
+    path: &Path,
+) -> Option<Obstacle> {
     let because = |problem: String| Some(Obstacle { problem, help: None });
     match system.resolve(path) {
         Err(error) => because(format!("cannot be found: {error}")),

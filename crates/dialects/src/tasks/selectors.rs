@@ -28,7 +28,7 @@ impl Selectors {
     pub fn add_text(&mut self, text: &str) -> Result<(), SelectorError> {
         match text.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => {
-                self.add(key.trim(), value.trim());
+                self.add_selector(key.trim(), value.trim());
                 Ok(())
             }
             _ => Err(SelectorError { text: text.to_owned() }),
@@ -36,8 +36,8 @@ impl Selectors {
     }
 
     /// Adds a wanted value of a key.
-    pub fn add(&mut self, key: &str, value: &str) {
-        let (key, value) = (canonical(key), value.to_owned());
+    pub fn add_selector(&mut self, key: &str, value: &str) {
+        let (key, value) = (canonical_key(key), value.to_owned());
         match self.wanted.iter_mut().find(|(known, _)| known == key) {
             None => self.wanted.push((key.to_owned(), vec![value])),
             Some((_, values)) if values.contains(&value) => {}
@@ -48,7 +48,7 @@ impl Selectors {
     /// Adds the `selectors` field of a task or command.
     pub fn add_field(&mut self, field: Option<Node<'_>>) {
         for (key, value, _) in selectors_of(field) {
-            self.add(key, value);
+            self.add_selector(key, value);
         }
     }
 
@@ -64,13 +64,13 @@ pub(super) fn selectors_of(field: Option<Node<'_>>) -> Vec<(&str, &str, Node<'_>
     let fields = mapping.effective_fields();
     let values = fields.iter().flat_map(|field| {
         let name = field.name();
-        scalars(field.value).into_iter().map(move |node| (name, node))
+        collect_scalars(field.value).into_iter().map(move |node| (name, node))
     });
     values.filter_map(|(name, node)| Some((name, node.as_str()?, node))).collect()
 }
 
 /// Returns the one form of a key: `language` for `languages`, `task_name` for `task_names`.
-pub(super) fn canonical(key: &str) -> &str {
+pub(super) fn canonical_key(key: &str) -> &str {
     match key {
         "language" => "languages",
         "task_names" => "task_name",
@@ -82,7 +82,7 @@ pub(super) fn canonical(key: &str) -> &str {
 const METADATA: [&str; 5] = ["languages", "model", "single_shot", "timeout", "mcp_server"];
 
 /// Returns the strings of a field: itself, or those of its list.
-pub(super) fn scalars(node: Node<'_>) -> Vec<Node<'_>> {
+pub(super) fn collect_scalars(node: Node<'_>) -> Vec<Node<'_>> {
     match node.value() {
         Value::Scalar(_) => vec![node],
         Value::Sequence(list) => list.iter().filter(|item| item.as_str().is_some()).collect(),
@@ -94,17 +94,17 @@ pub(super) fn scalars(node: Node<'_>) -> Vec<Node<'_>> {
 /// Returns the values of a document for a key; none means that it is for every task.
 pub(super) fn values_of<'d>(document: &'d TaskDocument, key: &str) -> Vec<&'d str> {
     let Some(mapping) = document.fields() else { return Vec::new() };
-    let names: &[&str] = match canonical(key) {
+    let names: &[&str] = match canonical_key(key) {
         "languages" => &["languages", "language"],
         "task_name" => &["task_names", "task_name"],
         _ => &[key],
     };
-    names.iter().flat_map(|name| texts(mapping, name)).collect()
+    names.iter().flat_map(|name| field_texts(mapping, name)).collect()
 }
 
-fn texts<'d>(mapping: Mapping<'d>, name: &str) -> Vec<&'d str> {
+fn field_texts<'d>(mapping: Mapping<'d>, name: &str) -> Vec<&'d str> {
     let node = mapping.get(name);
-    node.map(scalars).unwrap_or_default().into_iter().filter_map(Node::as_str).collect()
+    node.map(collect_scalars).unwrap_or_default().into_iter().filter_map(Node::as_str).collect()
 }
 
 #[derive(Debug, Clone, Default)]
@@ -179,7 +179,7 @@ impl fmt::Display for SelectorVerdict {
 }
 
 /// Decides about a document by the selectors, the task and the agent.
-pub(super) fn judge(
+pub(super) fn match_selectors(
     document: &TaskDocument,
     selectors: &Selectors,
     running: &RunningTask,
@@ -195,7 +195,7 @@ pub(super) fn judge(
         let Some(mut wanted) = wanted else { continue };
         let asked = selectors.iter().find(|(asked, _)| *asked == key);
         wanted.extend(asked.into_iter().flat_map(|(_, values)| values.iter().cloned()));
-        if let Some(verdict) = exclusion(document, &mut found, key, &wanted) {
+        if let Some(verdict) = find_exclusion(document, &mut found, key, &wanted) {
             return verdict;
         }
     }
@@ -203,13 +203,13 @@ pub(super) fn judge(
     let names = agent.as_ref().unwrap_or(&running.other);
     if document.kind == TaskFileKind::Rule
         && !names.is_empty()
-        && let Some(verdict) = exclusion(document, &mut found, "agent", names)
+        && let Some(verdict) = find_exclusion(document, &mut found, "agent", names)
     {
         return verdict;
     }
     for (key, wanted) in selectors.iter() {
         let is_done = running.namespace.is_some() && matches!(key, "task_name" | "namespace");
-        if !is_done && let Some(verdict) = exclusion(document, &mut found, key, wanted) {
+        if !is_done && let Some(verdict) = find_exclusion(document, &mut found, key, wanted) {
             return verdict;
         }
     }
@@ -218,7 +218,7 @@ pub(super) fn judge(
 
 /// Checks one key: adds a match to `found`, and returns the decision if the document is for other
 /// values.
-fn exclusion(
+fn find_exclusion(
     document: &TaskDocument,
     found: &mut Vec<String>,
     key: &str,
@@ -230,7 +230,7 @@ fn exclusion(
         // that of a task it is for.
         (_, "rule_name") | (TaskFileKind::Task, "task_name") => return None,
         (TaskFileKind::Task, key) if METADATA.contains(&key) => return None,
-        (TaskFileKind::Command, "task_name") => texts(document.fields()?, "task_names"),
+        (TaskFileKind::Command, "task_name") => field_texts(document.fields()?, "task_names"),
         _ => values_of(document, key),
     };
     if said.is_empty() {

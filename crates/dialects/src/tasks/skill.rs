@@ -26,16 +26,16 @@ pub struct Skill {
 
 impl Skill {
     pub(super) fn new(document: TaskDocument, reason: PromptReason) -> Skill {
-        let name = said(&document, "name").unwrap_or(&document.stem).to_owned();
-        let description = said(&document, "description").unwrap_or_default().to_owned();
+        let name = field_text(&document, "name").unwrap_or(&document.stem).to_owned();
+        let description = field_text(&document, "description").unwrap_or_default().to_owned();
         Skill { document, name, description, reason }
     }
 }
 
 /// Reports the problems of a skill. An error means that it cannot be listed, because an agent
 /// could not tell its purpose.
-pub(super) fn check(document: &TaskDocument, notes: &mut Notes) -> Result<(), &'static str> {
-    if said(document, "name").is_none() {
+pub(super) fn check_skill(document: &TaskDocument, notes: &mut Notes) -> Result<(), &'static str> {
+    if field_text(document, "name").is_none() {
         let message = || {
             let name = &document.stem;
             format!("skill missing required 'name' field: `{name}` is used, after its directory")
@@ -43,7 +43,7 @@ pub(super) fn check(document: &TaskDocument, notes: &mut Notes) -> Result<(), &'
         notes.warn(document, Span::default(), rules::tasks::SKILL_WITHOUT_NAME, b"", message);
     }
     for (field, limit) in [("name", NAME_LENGTH), ("description", DESCRIPTION_LENGTH)] {
-        let length = said(document, field).map_or(0, |text| text.chars().count());
+        let length = field_text(document, field).map_or(0, |text| text.chars().count());
         if length > limit {
             let span = document.field(field).map_or(Span::default(), Node::span);
             let message =
@@ -51,7 +51,7 @@ pub(super) fn check(document: &TaskDocument, notes: &mut Notes) -> Result<(), &'
             notes.warn(document, span, rules::tasks::SKILL_TOO_LONG, field.as_bytes(), message);
         }
     }
-    if said(document, "description").is_none() {
+    if field_text(document, "description").is_none() {
         let problem = "skill missing required 'description' field";
         let message = || format!("the skill is not listed: {problem}");
         notes.warn(document, Span::default(), rules::tasks::SKILL_INVALID, b"", message);
@@ -60,6 +60,6 @@ pub(super) fn check(document: &TaskDocument, notes: &mut Notes) -> Result<(), &'
     Ok(())
 }
 
-fn said<'d>(document: &'d TaskDocument, field: &str) -> Option<&'d str> {
+fn field_text<'d>(document: &'d TaskDocument, field: &str) -> Option<&'d str> {
     document.text(field).map(str::trim).filter(|text| !text.is_empty())
 }

@@ -36,8 +36,8 @@ pub(crate) struct CallArguments {
 }
 
 /// Splits a text at its slash commands.
-pub(crate) fn pieces(text: &[u8]) -> Vec<SlashPiece<'_>> {
-    let calls = calls(text);
+pub(crate) fn split_slash_commands(text: &[u8]) -> Vec<SlashPiece<'_>> {
+    let calls = find_slash_calls(text);
     let mut pieces = Vec::with_capacity(calls.len() * 2 + 1);
     let mut at = 0;
     for call in calls {
@@ -53,20 +53,20 @@ pub(crate) fn pieces(text: &[u8]) -> Vec<SlashPiece<'_>> {
     pieces
 }
 
-fn calls(text: &[u8]) -> Vec<SlashCall<'_>> {
+fn find_slash_calls(text: &[u8]) -> Vec<SlashCall<'_>> {
     let mut candidates: Vec<(usize, SlashCall<'_>)> = Vec::new();
-    for (number, (offset, line)) in lines(text).enumerate() {
-        candidates.extend(call(offset, line).map(|call| (number, call)));
+    for (number, (offset, line)) in split_lines(text).enumerate() {
+        candidates.extend(parse_slash_call(offset, line).map(|call| (number, call)));
     }
     if candidates.is_empty() {
         return Vec::new();
     }
     // The outline needs text; invalid bytes change its offsets, but not its lines.
     let prose = String::from_utf8_lossy(text);
-    let outline = Outline::of(&prose);
+    let outline = Outline::parse(&prose);
     let starts: Cow<'_, [usize]> = match &prose {
         Cow::Borrowed(_) => Cow::Borrowed(&[]),
-        Cow::Owned(prose) => lines(prose.as_bytes()).map(|(offset, _)| offset).collect(),
+        Cow::Owned(prose) => split_lines(prose.as_bytes()).map(|(offset, _)| offset).collect(),
     };
     candidates.retain(|(number, call)| {
         let offset = starts.get(*number).copied().unwrap_or(call.offset);
@@ -76,7 +76,7 @@ fn calls(text: &[u8]) -> Vec<SlashCall<'_>> {
 }
 
 /// Returns the lines with their offsets, without line breaks and a byte order mark.
-fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+fn split_lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let start = if text.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
     let mut offset = start;
     text[start..].split_inclusive(|&byte| byte == b'\n').map(move |line| {
@@ -88,7 +88,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 /// Parses a line that calls a command. A path (`/usr/bin`) and a comment (`// …`) are not calls.
-fn call(offset: usize, line: &[u8]) -> Option<SlashCall<'_>> {
+fn parse_slash_call(offset: usize, line: &[u8]) -> Option<SlashCall<'_>> {
     let rest = line.strip_prefix(b"/")?;
     let end = rest.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
     let name = str::from_utf8(&rest[..end]).ok()?;
@@ -109,7 +109,7 @@ impl CallArguments {
         while !rest.is_empty() {
             let key_length = key_length(rest);
             let value_at = key_length.map_or(0, |length| length + 1);
-            let (value, length) = value(&rest[value_at..]);
+            let (value, length) = parse_value(&rest[value_at..]);
             let end = value_at + length;
             match key_length.and_then(|length| str::from_utf8(&rest[..length]).ok()) {
                 Some(key) => {
@@ -148,9 +148,9 @@ fn key_length(text: &[u8]) -> Option<usize> {
 }
 
 /// Reads a value and returns the number of its bytes.
-fn value(text: &[u8]) -> (Vec<u8>, usize) {
+fn parse_value(text: &[u8]) -> (Vec<u8>, usize) {
     if let Some(&quote @ (b'"' | b'\'')) = text.first()
-        && let Some((value, length)) = quoted(text, quote)
+        && let Some((value, length)) = parse_quoted(text, quote)
     {
         return (value, length);
     }
@@ -159,7 +159,7 @@ fn value(text: &[u8]) -> (Vec<u8>, usize) {
 }
 
 /// Reads a quoted value; the closing quote must end the word.
-fn quoted(text: &[u8], quote: u8) -> Option<(Vec<u8>, usize)> {
+fn parse_quoted(text: &[u8], quote: u8) -> Option<(Vec<u8>, usize)> {
     let mut value = Vec::new();
     let mut at = 1;
     loop {
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        let pieces = pieces(text.as_bytes());
+        let pieces = split_slash_commands(text.as_bytes());
         let calls = pieces.iter().filter_map(|piece| match piece {
             SlashPiece::Call(call) => Some(call.name.to_owned()),
             SlashPiece::Text { .. } => None,
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn text_that_is_not_utf8_moves_no_line() {
         let text = b"\xff\xfe\xff `x\n```\n/no\n```\n\xe9\n/yes\n";
-        let calls: Vec<_> = calls(text).into_iter().map(|call| call.name).collect();
+        let calls: Vec<_> = find_slash_calls(text).into_iter().map(|call| call.name).collect();
         assert_eq!(calls, ["yes"]);
     }
 
@@ -278,7 +278,7 @@ mod tests {
                 text.extend_from_slice(bytes.choose(&WORDS)?);
             }
             let mut joined: Vec<u8> = Vec::new();
-            for piece in pieces(&text) {
+            for piece in split_slash_commands(&text) {
                 match piece {
                     SlashPiece::Text { offset, text } => {
                         assert_eq!(offset, joined.len());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::shell;
 use brief_syntax::{Rule, Span, limits, rules};
-use brief_system::paths::cleaned;
+use brief_system::paths::clean_path;
 use brief_system::{FileKind, ReadError, System};
 
 use super::expand::{self, PlacedPart, TextPart};
@@ -45,7 +45,7 @@ enum NotRead {
 }
 
 impl NotRead {
-    fn outside() -> NotRead {
+    fn outside_project() -> NotRead {
         let problem = "is outside the project, and only your own texts read such files";
         NotRead::Refused(rules::tasks::OUTSIDE_PROJECT, problem.to_owned())
     }
@@ -55,14 +55,14 @@ impl NotRead {
         NotRead::Refused(rules::tasks::SYSTEM_FILE, problem)
     }
 
-    fn failed(problem: String) -> NotRead {
+    fn unreadable_file(problem: String) -> NotRead {
         NotRead::Refused(rules::tasks::UNREADABLE_FILE, problem)
     }
 }
 
 impl Expander<'_> {
     /// Reserves room for a text.
-    pub(super) fn claim(&mut self, length: usize) -> Result<(), TaskError> {
+    pub(super) fn reserve_bytes(&mut self, length: usize) -> Result<(), TaskError> {
         match self.room.checked_sub(length) {
             Some(room) => {
                 self.room = room;
@@ -73,27 +73,27 @@ impl Expander<'_> {
     }
 
     /// Appends `text`, which begins at `offset` of the document's body, to `output`.
-    pub(super) fn expand(
+    pub(super) fn expand_text(
         &mut self,
         document: &TaskDocument,
         (offset, text): (usize, &[u8]),
         arguments: Option<&CallArguments>,
         output: &mut Vec<u8>,
     ) -> Result<(), TaskError> {
-        if !document.expands() {
+        if !document.expands_body() {
             // The reader of the text expands it.
-            for placed in expand::parts(text) {
+            for placed in expand::split_text_parts(text) {
                 if let TextPart::Parameter { name } = placed.part {
                     let name = str::from_utf8(name).unwrap_or_default();
                     self.used.extend(self.parameters.find(name).map(|(key, _)| key.to_owned()));
                 }
             }
-            self.claim(text.len())?;
+            self.reserve_bytes(text.len())?;
             output.extend_from_slice(text);
             return Ok(());
         }
-        for placed in expand::parts(text) {
-            let span = || document.place(offset + placed.offset, placed.whole.len());
+        for placed in expand::split_text_parts(text) {
+            let span = || document.body_span(offset + placed.offset, placed.whole.len());
             let before = output.len();
             match placed.part {
                 TextPart::Text(text) => output.extend_from_slice(text),
@@ -114,30 +114,36 @@ impl Expander<'_> {
                         }
                     }
                 }
-                TextPart::Command { command } => match self.run(document, span(), command)? {
-                    Some(written) => output.extend_from_slice(&written),
-                    None => output.extend_from_slice(placed.whole),
-                },
+                TextPart::Command { command } => {
+                    match self.run_command(document, span(), command)? {
+                        Some(written) => output.extend_from_slice(&written),
+                        None => output.extend_from_slice(placed.whole),
+                    }
+                }
                 TextPart::Path { path } => {
                     self.put_file(document, span(), path, &placed, output);
                 }
             }
-            self.claim(output.len() - before)?;
+            self.reserve_bytes(output.len() - before)?;
         }
         Ok(())
     }
 
-    fn run(
+    fn run_command(
         &mut self,
         document: &TaskDocument,
         span: Span,
         command: &[u8],
     ) -> Result<Option<Vec<u8>>, TaskError> {
-        let line = document.source.line(span.start);
+        let line = document.source.line_number(span.start);
         let parameters = self.parameters;
         self.look_for_parameters(document, span, command);
-        let outcome =
-            self.runner.command(&PromptCommand { text: command, document, line, parameters });
+        let outcome = self.runner.run_prompt_command(&PromptCommand {
+            text: command,
+            document,
+            line,
+            parameters,
+        });
         self.missing.clear();
         let shown = String::from_utf8_lossy(command);
         match outcome {
@@ -205,8 +211,8 @@ impl Expander<'_> {
     ) {
         let (mut rule, mut problem) =
             (rules::tasks::MISSING_FILE, "there is no such file".to_owned());
-        for (path, length) in expand::readings(word) {
-            match self.read(&path, document.author) {
+        for (path, length) in expand::possible_paths(word) {
+            match self.read_path(&path, document.author) {
                 Ok(content) => {
                     output.extend_from_slice(&content);
                     output.extend_from_slice(&word[length..]);
@@ -232,11 +238,11 @@ impl Expander<'_> {
         self.notes.warn(document, span, rules::tasks::MISSING_PARAMETER, name, message);
     }
 
-    fn read(&mut self, path: &[u8], author: Author) -> Result<Vec<u8>, NotRead> {
+    fn read_path(&mut self, path: &[u8], author: Author) -> Result<Vec<u8>, NotRead> {
         if path.contains(&0) {
             return Err(NotRead::Missing);
         }
-        let path = self.directory.join(native(path));
+        let path = self.directory.join(native_path(path));
         if self.missing.contains(&path) {
             return Err(NotRead::Missing);
         }
@@ -247,8 +253,8 @@ impl Expander<'_> {
         let Ok(resolved) = self.system.resolve(&path) else {
             // The existence of files outside is not revealed.
             let boundary = self.boundary(author);
-            if boundary.is_some_and(|boundary| !cleaned(&path).starts_with(boundary)) {
-                return Err(NotRead::outside());
+            if boundary.is_some_and(|boundary| !clean_path(&path).starts_with(boundary)) {
+                return Err(NotRead::outside_project());
             }
             self.missing.insert(path);
             return Err(NotRead::Missing);
@@ -266,10 +272,10 @@ impl Expander<'_> {
             None => self.system.read(&resolved.path, limits::FILE_BYTES),
             Some(boundary) => {
                 let Ok(inside) = resolved.path.strip_prefix(boundary) else {
-                    return Err(NotRead::outside());
+                    return Err(NotRead::outside_project());
                 };
                 if resolved.kind == FileKind::Directory {
-                    return Err(NotRead::failed("is a directory".to_owned()));
+                    return Err(NotRead::unreadable_file("is a directory".to_owned()));
                 }
                 // The path has no links: a link now was put there in between.
                 let top = self.system.open_dir(boundary).map_err(ReadError::from);
@@ -278,7 +284,7 @@ impl Expander<'_> {
         };
         read.map_err(|error| match error {
             ReadError::Missing => NotRead::Missing,
-            other => NotRead::failed(other.to_string()),
+            other => NotRead::unreadable_file(other.to_string()),
         })
     }
 
@@ -301,7 +307,7 @@ const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Returns the system directory that a path is in.
 fn system_directory(path: &Path, project: &Path) -> Option<&'static str> {
-    let path = cleaned(path);
+    let path = clean_path(path);
     if project.starts_with(SHARED_MEMORY) && path.starts_with(project) {
         return None;
     }
@@ -331,7 +337,7 @@ fn is_set_in(text: &str, name: &str) -> bool {
 /// Returns the reason why content does not run, and the advice.
 pub(super) fn not_allowed(reason: &NotRun, path: &Path) -> (&'static str, String) {
     let path = path.display().to_string();
-    let quoted = shell::quote(&path);
+    let quoted = shell::quote_shell_word(&path);
     match reason {
         NotRun::Denied => {
             ("you have denied its content", format!("`brief trust --remove {quoted}` forgets that"))
@@ -352,13 +358,13 @@ pub(super) fn sensitive_pattern(path: &Path, directory: &Path) -> Option<&'stati
             &inside.to_string_lossy(),
             Leaf::File,
         ),
-        Err(_) => sensitive::find(&path.to_string_lossy()),
+        Err(_) => sensitive::find_sensitive_pattern(&path.to_string_lossy()),
     };
     found.map(|found| found.pattern)
 }
 
 /// Converts bytes to a path; where paths are text, invalid UTF-8 names no file.
-fn native(path: &[u8]) -> Cow<'_, Path> {
+fn native_path(path: &[u8]) -> Cow<'_, Path> {
     #[cfg(unix)]
     return Cow::Borrowed(Path::new(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path)));
     #[cfg(not(unix))]

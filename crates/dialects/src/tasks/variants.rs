@@ -32,7 +32,7 @@ impl Library<'_> {
         namespace: Option<&str>,
         agent: Option<CodingAgent>,
     ) -> (Vec<TaskDocument>, Vec<OmittedDocument>) {
-        let found = self.documents(kind, namespace, &|_| true);
+        let found = self.read_documents(kind, namespace, &|_| true);
         let installed = &self.elsewhere.items;
         if installed.is_empty() {
             return (found, Vec::new());
@@ -41,7 +41,8 @@ impl Library<'_> {
         let mut missing: BTreeMap<usize, &ClientCopy> = BTreeMap::new();
         if client.is_none() {
             // Without an agent the first copy is taken.
-            let pieces = found.iter().filter_map(|document| installed.at(&document.real_path));
+            let pieces =
+                found.iter().filter_map(|document| installed.find_piece(&document.real_path));
             for piece in pieces.filter(|piece| as_document(piece.item) == Some(kind)) {
                 if let Some(copy) = piece.copy {
                     missing.entry(piece.index).or_insert(copy);
@@ -60,7 +61,7 @@ impl Library<'_> {
         let mut order: Vec<Result<TaskDocument, usize>> = Vec::new();
         let mut met: BTreeSet<usize> = BTreeSet::new();
         for document in found {
-            let Some(piece) = installed.at(&document.real_path) else {
+            let Some(piece) = installed.find_piece(&document.real_path) else {
                 order.push(Ok(document));
                 continue;
             };

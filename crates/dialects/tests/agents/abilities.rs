@@ -14,8 +14,11 @@ fn has(header: &str, grant: &str, wanted: &str) -> String {
     let grant = parsed(grant);
     let effective = Effective::new(&grant, &agent.abilities);
     let wanted = parsed(wanted);
-    let there: Vec<String> =
-        wanted.iter().filter(|ability| effective.has(ability)).map(ToString::to_string).collect();
+    let there: Vec<String> = wanted
+        .iter()
+        .filter(|ability| effective.has_ability(ability))
+        .map(ToString::to_string)
+        .collect();
     there.join(" ")
 }
 
@@ -119,7 +122,7 @@ fn what_is_there_is_a_list() {
     let listed = |header: &str, grant: &str| {
         let agent = with_header(header);
         let grant = parsed(grant);
-        let list = Effective::new(&grant, &agent.abilities).list();
+        let list = Effective::new(&grant, &agent.abilities).list_abilities();
         list.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(listed("allow: [env, tool, fs, sh]", ALL), "fs sh tool env");

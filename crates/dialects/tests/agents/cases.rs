@@ -51,13 +51,13 @@ fn difference(case: &Value) -> Option<String> {
     match case["op"].as_str().unwrap() {
         "render" => match agent.render(None) {
             Ok(rendered) => {
-                let view = AgentView::new(agent, &[]).rendered(&rendered, None);
+                let view = AgentView::new(agent, &[]).with_rendered(&rendered, None);
                 shown = serde_json::to_value(view).unwrap();
             }
             Err(problems) => refused = Some(problems[0].message.clone()),
         },
         "invoke" => {
-            let command = agent.command(query["command"].as_str().unwrap()).unwrap();
+            let command = agent.find_command(query["command"].as_str().unwrap()).unwrap();
             match command.invoke(&texts(&query["args"])) {
                 Ok(text) if expect["ok"] == true => {
                     let wanted = expect["text"].as_str().unwrap();
@@ -72,7 +72,7 @@ fn difference(case: &Value) -> Option<String> {
             let grant: Vec<Ability> = texts(&query["operator"]).iter().map(parsed).collect();
             let effective = Effective::new(&grant, &agent.abilities);
             for (name, wanted) in expect["granted"].as_object().unwrap() {
-                if effective.has(&parsed(name)) != wanted.as_bool().unwrap() {
+                if effective.has_ability(&parsed(name)) != wanted.as_bool().unwrap() {
                     return Some(format!("{name} is not {wanted}"));
                 }
             }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use brief_dialects::agents::{
-    Agent, AgentOptions, CommandOrigin, Fetched, InvokeError, Loaded, RemoteState, load,
+    Agent, AgentOptions, CommandOrigin, Fetched, InvokeError, Loaded, RemoteState, load_agent,
 };
 use brief_syntax::Severity;
 use brief_system::MemorySystem;
@@ -21,7 +21,7 @@ fn command(body: &str) -> Agent {
 
 fn invoke(body: &str, arguments: &[&str]) -> Result<String, InvokeError> {
     let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
-    command(body).command("C").unwrap().invoke(&arguments)
+    command(body).find_command("C").unwrap().invoke(&arguments)
 }
 
 fn with_commands(entries: &str) -> MemorySystem {
@@ -74,7 +74,7 @@ fn a_hint_is_a_text_or_a_list() {
         let entry = format!("{{name: c, description: d, body: b, argument-hint: {hint}}}");
         let loaded = loaded_from(&with_commands(&entry), PATH);
         let agent = loaded.agent().unwrap();
-        agent.commands[0].hint.names().join("|")
+        agent.commands[0].hint.argument_names().join("|")
     };
     assert_eq!(hints("[a, b]"), "a|b");
     assert_eq!(hints("'[a] [b]'"), "a|b");
@@ -179,7 +179,7 @@ fn files_and_folders_are_commands() {
     assert_eq!(agent.commands[0].description, "first line");
     assert_eq!(agent.commands[0].body, "# Head\n\nfirst *line*\n\nmore");
     assert_eq!(agent.commands[1].description, "from header");
-    assert_eq!(agent.commands[1].hint.names(), ["x", "y"]);
+    assert_eq!(agent.commands[1].hint.argument_names(), ["x", "y"]);
     assert_eq!(agent.commands[1].invoke(&["z".to_owned()]).unwrap(), "B z");
     let path = Path::new("/p/agents/commands/b.md").to_owned();
     assert_eq!(agent.commands[1].origin, CommandOrigin::File(path));
@@ -254,7 +254,7 @@ fn remote_commands_are_named_and_never_fetched() {
     };
     let with = |fetched: &Fetched| {
         let options = AgentOptions { root: None, fetched: std::slice::from_ref(fetched) };
-        load(&system, Path::new(PATH), &options)
+        load_agent(&system, Path::new(PATH), &options)
     };
     assert_eq!(names(&with(&fetched)), ["test"]);
     // A file of a folder has its own address.

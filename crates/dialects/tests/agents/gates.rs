@@ -1,6 +1,6 @@
 //! The conditions of an agent's start: A14, A20, A81 to A83, Y9, Y34.
 
-use brief_dialects::agents::{AgentRefusal, missing_environment, refusals};
+use brief_dialects::agents::{AgentRefusal, collect_refusals, missing_environment};
 
 use super::support::{agent, headed, loaded, project, with_header};
 
@@ -10,7 +10,7 @@ fn missing_variables_are_told_at_once() {
     let agent = with_header("required: {env: [ONE, TWO, THREE, FOUR]}");
     let system = project().with_env("TWO", "secret").with_env("THREE", "");
     assert_eq!(missing_environment(&system, &agent), ["ONE", "THREE", "FOUR"]);
-    let refusals = refusals(&system, &agent);
+    let refusals = collect_refusals(&system, &agent);
     assert_eq!(refusals.len(), 1);
     assert_eq!(refusals[0].to_string(), "the environment has no value for `ONE`, `THREE`, `FOUR`");
 }
@@ -18,9 +18,12 @@ fn missing_variables_are_told_at_once() {
 /// Y34: a disabled agent is refused, a deprecated one is not.
 #[test]
 fn a_disabled_agent_does_not_start() {
-    assert_eq!(refusals(&project(), &with_header("status: disabled")), [AgentRefusal::Disabled]);
-    assert_eq!(refusals(&project(), &with_header("status: deprecated")), []);
-    assert_eq!(refusals(&project(), &agent("# T\n")), []);
+    assert_eq!(
+        collect_refusals(&project(), &with_header("status: disabled")),
+        [AgentRefusal::Disabled]
+    );
+    assert_eq!(collect_refusals(&project(), &with_header("status: deprecated")), []);
+    assert_eq!(collect_refusals(&project(), &agent("# T\n")), []);
 }
 
 /// A81, A82: an agent with an error is not handed out.

@@ -68,7 +68,7 @@ fn keys_are_read_in_any_case() {
     assert_eq!(agent.template_engine.as_str(), "");
     assert_eq!(agent.required.env, ["A"]);
     assert_eq!(agent.recommended.models, ["m"]);
-    assert_eq!(agent.commands[0].hint.names(), ["h"]);
+    assert_eq!(agent.commands[0].hint.argument_names(), ["h"]);
     assert_eq!(agent.abilities.allow.unwrap().len(), 1);
 }
 
@@ -142,7 +142,7 @@ fn the_documents_example_of_commands_loads() {
     let agent = loaded.agent().unwrap();
     let names: Vec<&str> = agent.commands.iter().map(|command| command.name.as_str()).collect();
     assert_eq!(names, ["one", "test2", "test"]);
-    assert_eq!(agent.commands[2].hint.names(), ["target-name", "framework"]);
+    assert_eq!(agent.commands[2].hint.argument_names(), ["target-name", "framework"]);
     let codes: Vec<&str> = loaded.diagnostics().iter().map(Diagnostic::code).collect();
     let remote = "agent-file/command-remote-unresolved";
     assert_eq!(codes, [remote, remote, "agent-file/frontmatter-repaired"]);

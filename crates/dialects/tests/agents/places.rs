@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use brief_dialects::Dialect;
-use brief_dialects::agents::{AgentOwner, Agents, list, portable_agents};
+use brief_dialects::agents::{AgentOwner, Agents, list_agents, portable_agents};
 use brief_syntax::project::{Root, Target, TargetKind};
 use brief_syntax::walk::{self, Ignored};
 use brief_syntax::{Diagnostic, Severity};
@@ -16,14 +16,16 @@ fn lint(system: &MemorySystem) -> (usize, Vec<Diagnostic>) {
     let mut reader = Agents.whole_reader().unwrap();
     let root = Root::open(system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    walk::whole(system, &root, &top, Ignored::Skip, &mut |visit| reader.visit(visit));
+    walk::walk_whole(system, &root, &top, Ignored::Skip, &mut |visit| {
+        reader.visit_directory(visit);
+    });
     let guidance = reader.finish();
     (guidance.file_count(), guidance.diagnostics().to_vec())
 }
 
 fn listed(system: &MemorySystem) -> Vec<String> {
     let root = Root::open(system, Path::new("/p")).unwrap();
-    let found = list(system, &root);
+    let found = list_agents(system, &root);
     let shown = found.iter().map(|(owner, loaded)| {
         let title = loaded.agent().map_or("broken", |agent| &agent.title);
         format!("{} {} {title}", owner.as_str(), loaded.path().display())

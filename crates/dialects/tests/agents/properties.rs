@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use arbtest::arbitrary::{Result, Unstructured};
-use brief_dialects::agents::{Ability, AgentOptions, AgentValue, AgentView, Loaded, load};
+use brief_dialects::agents::{Ability, AgentOptions, AgentValue, AgentView, Loaded, load_agent};
 use brief_syntax::Severity;
 
 use super::support::{PATH, project};
@@ -71,7 +71,11 @@ fn read(content: &[u8]) -> Loaded {
         .with_file(PATH, content)
         .with_file("agents/c.md", "C $1")
         .with_file("/etc/passwd", "secret");
-    load(&system, Path::new(PATH), &AgentOptions { root: Some(Path::new("/p")), fetched: &[] })
+    load_agent(
+        &system,
+        Path::new(PATH),
+        &AgentOptions { root: Some(Path::new("/p")), fetched: &[] },
+    )
 }
 
 /// Checks the invariants of anything that was read.
@@ -88,7 +92,7 @@ fn assert_sound(loaded: &Loaded) {
     for command in &agent.commands {
         assert!(!command.body.contains("secret"));
         let _ = command.invoke(&["$1".to_owned()]);
-        let _ = command.hint.names();
+        let _ = command.hint.argument_names();
     }
     for text in [&agent.system, &agent.rules] {
         if let Some(span) = text.origin.span() {

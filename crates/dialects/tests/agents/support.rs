@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_dialects::agents::{Agent, AgentOptions, Loaded, load};
+use brief_dialects::agents::{Agent, AgentOptions, Loaded, load_agent};
 use brief_syntax::Severity;
 use brief_system::MemorySystem;
 
@@ -21,7 +21,7 @@ pub(crate) fn with_agent(text: &str) -> MemorySystem {
 
 /// Reads an agent of `/p`.
 pub(crate) fn loaded_from(system: &MemorySystem, path: &str) -> Loaded {
-    load(system, Path::new(path), &AgentOptions { root: Some(Path::new("/p")), fetched: &[] })
+    load_agent(system, Path::new(path), &AgentOptions { root: Some(Path::new("/p")), fetched: &[] })
 }
 
 /// Reads a text as the agent of a project that has nothing else.

@@ -52,7 +52,7 @@ fn rendered_texts_can_be_shown() {
         agent("---\ninput: own\n---\n# T\n\n## System\nS {{input}}\n\n## Rules\nR {{input}}\n");
     let input = AgentValue::Text("given".to_owned());
     let rendered = agent.render(Some(&input)).unwrap();
-    let view = AgentView::new(&agent, &[]).rendered(&rendered, Some(&input));
+    let view = AgentView::new(&agent, &[]).with_rendered(&rendered, Some(&input));
     let value = serde_json::to_value(view).unwrap();
     assert_eq!(
         (&value["system"], &value["rules"], &value["input"]),

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use brief_dialects::dependencies::{DependencyExtent, PackageName, find, survey};
+use brief_dialects::dependencies::{
+    DependencyExtent, PackageName, find_named_packages, survey_dependencies,
+};
 use brief_syntax::limits;
 use brief_system::MemorySystem;
 
@@ -49,7 +51,7 @@ fn npm_lists_direct_dependencies_and_then_the_others() {
     assert_eq!(listed(&npm(), "/p/src", DIRECT), direct, "from a directory below");
     let others = ["npm:deep@1.0.0 AGENTS.md", "npm:deep@3.0.0 AGENTS.yaml"];
     assert_eq!(listed(&npm(), "/p", ALL), [direct, others].concat());
-    let found = survey(&npm(), Path::new("/p"), Path::new("/p"), ALL);
+    let found = survey_dependencies(&npm(), Path::new("/p"), Path::new("/p"), ALL);
     assert_eq!(found.looked_at, 5);
 }
 
@@ -110,7 +112,7 @@ fn members_of_a_workspace_have_dependencies() {
 #[test]
 fn a_package_is_known_by_its_place() {
     let system = npm().with_file("node_modules/lint/package.json", manifest("@acme/ui", "9.9.9"));
-    let found = survey(&system, Path::new("/p"), Path::new("/p"), DIRECT);
+    let found = survey_dependencies(&system, Path::new("/p"), Path::new("/p"), DIRECT);
     let names: Vec<_> = found
         .packages
         .iter()
@@ -118,7 +120,7 @@ fn a_package_is_known_by_its_place() {
         .collect();
     assert_eq!(names, [("@acme/ui", None), ("lint", Some("@acme/ui"))]);
     let name = PackageName::parse("@acme/ui").unwrap();
-    let found = find(&system, Path::new("/p"), Path::new("/p"), &name);
+    let found = find_named_packages(&system, Path::new("/p"), Path::new("/p"), &name);
     assert_eq!(found.packages.len(), 1, "a claimed name finds nothing");
     assert_eq!(found.packages[0].id.version, "2.1.0");
 }
@@ -137,7 +139,7 @@ fn a_link_that_leaves_the_project_is_not_followed() {
         .with_file("packages/member/package.json", manifest("member", "0.1.0"))
         .with_file("packages/member/AGENTS.md", "inside")
         .with_link("node_modules/member", "/p/packages/member");
-    let found = survey(&system, Path::new("/p"), Path::new("/p"), ALL);
+    let found = survey_dependencies(&system, Path::new("/p"), Path::new("/p"), ALL);
     let lines: Vec<String> = found.packages.iter().map(line).collect();
     assert_eq!(lines, ["direct npm:member@0.1.0 AGENTS.md"]);
     assert_eq!(
@@ -151,7 +153,7 @@ fn archives_of_yarn_are_named_and_not_read() {
     let system = MemorySystem::new("/p")
         .with_file("package.json", r#"{"dependencies": {"a": "1"}}"#)
         .with_file(".pnp.cjs", "");
-    let found = survey(&system, Path::new("/p"), Path::new("/p"), ALL);
+    let found = survey_dependencies(&system, Path::new("/p"), Path::new("/p"), ALL);
     assert_eq!(found.packages.len(), 0);
     assert!(found.notes[0].contains("nodeLinker"), "{:?}", found.notes);
 }
@@ -228,7 +230,7 @@ fn a_distribution_is_known_by_its_place() {
     let site = ".venv/lib/python3.12/site-packages";
     let system = venv(".venv")
         .with_file(&format!("{site}/Acme_UI-2.1.0.dist-info/METADATA"), "Name: numpy\n");
-    let found = survey(&system, Path::new("/p"), Path::new("/p"), ALL);
+    let found = survey_dependencies(&system, Path::new("/p"), Path::new("/p"), ALL);
     assert_eq!(found.packages[0].id.name, "acme-ui");
     assert_eq!(found.packages[0].declared.as_deref(), Some("numpy"));
 }
@@ -272,7 +274,7 @@ fn vendored_crates_lie_where_the_configuration_says() {
     let all = [direct.as_slice(), &["cargo:deep@0.3.0 .agents/skills/a/SKILL.md"]].concat();
     assert_eq!(listed(&system, "/p", ALL), all);
     let lying = system.with_file("vendor/deep/Cargo.toml", crate_toml("serde", "0.3.0"));
-    let found = survey(&lying, Path::new("/p"), Path::new("/p"), ALL);
+    let found = survey_dependencies(&lying, Path::new("/p"), Path::new("/p"), ALL);
     let last = found.packages.last().unwrap();
     assert_eq!((last.id.name.as_str(), last.declared.as_deref()), ("deep", Some("serde")));
 }
@@ -335,7 +337,7 @@ fn go_modules_lie_in_the_cache_or_in_vendor() {
     assert_eq!(listed(&system, "/p", DIRECT), direct);
     let others = ["go:example.com/deep@v0.1.0 llms.txt", "go:example.com/more@v1.0.0 llms.txt"];
     assert_eq!(listed(&system, "/p", ALL), [direct.as_slice(), &others].concat());
-    let found = survey(&system, Path::new("/p"), Path::new("/p"), ALL);
+    let found = survey_dependencies(&system, Path::new("/p"), Path::new("/p"), ALL);
     assert_eq!(found.packages[1].declared.as_deref(), Some("example.com/other"));
 
     let vendored = system
@@ -344,7 +346,7 @@ fn go_modules_lie_in_the_cache_or_in_vendor() {
             "# github.com/Acme/UI v1.2.0\n## explicit; go 1.20\ngithub.com/Acme/UI\n",
         )
         .with_file("vendor/github.com/Acme/UI/AGENTS.md", "x");
-    let found = survey(&vendored, Path::new("/p"), Path::new("/p"), ALL);
+    let found = survey_dependencies(&vendored, Path::new("/p"), Path::new("/p"), ALL);
     let lines: Vec<String> = found.packages.iter().map(line).collect();
     assert_eq!(lines, direct);
     assert!(found.packages[0].directory.starts_with("/p/vendor"));
@@ -357,7 +359,7 @@ fn a_flood_is_cut() {
     for number in 0..limits::DEPENDENCY_FILES + 50 {
         system = system.with_file(&format!("node_modules/plain/.context/{number:04}.md"), "x");
     }
-    let found = survey(&system, Path::new("/p"), Path::new("/p"), DIRECT);
+    let found = survey_dependencies(&system, Path::new("/p"), Path::new("/p"), DIRECT);
     let plain = found.packages.iter().find(|package| package.id.name == "plain").unwrap();
     assert_eq!(plain.files.len(), limits::DEPENDENCY_FILES);
     assert_eq!(found.notes, ["plain@1.0.0 ships more than 200 files; the rest is left out"]);
@@ -373,7 +375,7 @@ fn a_flood_of_a_fetched_crate_is_cut() {
     for number in 0..limits::DEPENDENCY_FILES + 50 {
         system = system.with_file(&format!("{place}/.context/{number:04}.md"), "x");
     }
-    let found = survey(&system, Path::new("/p"), Path::new("/p"), DIRECT);
+    let found = survey_dependencies(&system, Path::new("/p"), Path::new("/p"), DIRECT);
     assert_eq!(found.packages[0].files.len(), limits::DEPENDENCY_FILES);
     assert_eq!(found.notes, ["acme-ui@2.1.0 ships more than 200 files; the rest is left out"]);
 }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use brief_dialects::dependencies::{DependencyChoice, PackageContent, PackageName, find};
+use brief_dialects::dependencies::{
+    DependencyChoice, PackageContent, PackageName, find_named_packages,
+};
 use brief_system::MemorySystem;
 
 use super::support::{Answer, accepted, ask, named};
@@ -207,7 +209,7 @@ fn a_text_is_described_by_its_first_line() {
             .with_file("node_modules/a/package.json", "{}")
             .with_file(&format!("node_modules/a/{file}"), text);
         let name = PackageName::parse("a").unwrap();
-        let found = find(&system, Path::new("/p"), Path::new("/p"), &name);
+        let found = find_named_packages(&system, Path::new("/p"), Path::new("/p"), &name);
         let content = PackageContent::read(&system, &found.packages[0]);
         assert_eq!(content.texts[0].description, line, "{text}");
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_dialects::dependencies::{
     DependencyChoice, DependencyExtent, LockedDependency, Package, PackageContent, PackageGuidance,
-    PackageName, find, survey,
+    PackageName, find_named_packages, survey_dependencies,
 };
 use brief_dialects::{DialectGuidance, Moment, PackageQuestion, Resolution};
 use brief_syntax::Root;
@@ -16,7 +16,7 @@ pub(crate) fn listed(
     directory: &str,
     extent: DependencyExtent,
 ) -> Vec<String> {
-    let found = survey(system, Path::new("/p"), Path::new(directory), extent);
+    let found = survey_dependencies(system, Path::new("/p"), Path::new(directory), extent);
     found.packages.iter().map(line).collect()
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn line(package: &Package) -> String {
 /// Accepts a package as it is installed now.
 pub(crate) fn accepted(system: &MemorySystem, name: &str) -> LockedDependency {
     let name = PackageName::parse(name).unwrap();
-    let found = find(system, Path::new("/p"), Path::new("/p"), &name);
+    let found = find_named_packages(system, Path::new("/p"), Path::new("/p"), &name);
     let package = found.packages.into_iter().next().unwrap();
     let content = PackageContent::read(system, &package);
     let files = content.texts.iter().map(|text| (text.file.slashed.clone(), text.sha256.clone()));
@@ -63,15 +63,17 @@ pub(crate) fn ask(
         return Answer::default();
     };
     let opened = Root::open(system, root).unwrap();
-    let moment = Moment::about(system, opened, root, Path::new(path));
+    let moment = Moment::from_path(system, opened, root, Path::new(path));
     let mut answer = Resolution::default();
-    guidance.resolve(&moment, &mut answer);
-    assert_eq!(answer.active().count(), 0, "nothing of a package is active");
-    let listed = answer.listed().map(|applied| applied.item.name.to_string());
+    guidance.resolve_items(&moment, &mut answer);
+    assert_eq!(answer.active_items().count(), 0, "nothing of a package is active");
+    let listed = answer.listed_items().map(|applied| applied.item.name.to_string());
     let left_out = answer.left_out.iter();
     Answer {
         listed: listed.collect(),
-        left_out: left_out.map(|one| format!("{}: {}", one.name, one.reason.about(""))).collect(),
+        left_out: left_out
+            .map(|one| format!("{}: {}", one.name, one.reason.display_with_path("")))
+            .collect(),
         problems: guidance
             .diagnostics()
             .iter()

@@ -8,7 +8,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use brief_dialects::hosted::{
-    Connection, HostedContext, HostedItem, McpServer, Query, ServerKind, State, resolve,
+    Connection, HostedContext, HostedItem, McpServer, Query, ServerKind, State,
+    resolve_hosted_context,
 };
 use brief_testkit::RealSystem;
 use serde_json::{Map, Value, json};
@@ -178,7 +179,7 @@ fn every_case_holds() {
             env.insert(name.clone(), value);
         }
         let system = RealSystem::new(root.join(mounted)).with_env(env);
-        let answer = resolve(
+        let answer = resolve_hosted_context(
             &system,
             &Query {
                 mounted: &root.join(mounted),

@@ -77,7 +77,12 @@ fn assert_inside(answer: &HostedContext) {
         let is_inside = path.starts_with("/p") || path.starts_with("/home/u/.context");
         assert!(is_inside, "{} is read for a project", path.display());
         let inside = path.strip_prefix("/p").unwrap_or(path);
-        assert_eq!(sensitive::find(inside.to_str().unwrap()), None, "{}", path.display());
+        assert_eq!(
+            sensitive::find_sensitive_pattern(inside.to_str().unwrap()),
+            None,
+            "{}",
+            path.display()
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_dialects::hosted::{HostedContext, Query, State, resolve};
+use brief_dialects::hosted::{HostedContext, Query, State, resolve_hosted_context};
 use brief_system::MemorySystem;
 
 /// A file that is always active.
@@ -21,13 +21,13 @@ pub(crate) fn ask(system: &MemorySystem, path: &str) -> HostedContext {
 /// Asks about a path with another mounted directory.
 pub(crate) fn ask_mounted(system: &MemorySystem, mounted: &str, path: &str) -> HostedContext {
     let (mounted, path) = (Path::new(mounted), Path::new(path));
-    resolve(system, &Query { mounted, path, mentions: &[] })
+    resolve_hosted_context(system, &Query { mounted, path, mentions: &[] })
 }
 
 /// Asks about a path of `/p` and mentions something.
 pub(crate) fn mention(system: &MemorySystem, path: &str, mention: &str) -> HostedContext {
     let (mounted, path) = (Path::new("/p"), Path::new(path));
-    resolve(system, &Query { mounted, path, mentions: &[mention.to_owned()] })
+    resolve_hosted_context(system, &Query { mounted, path, mentions: &[mention.to_owned()] })
 }
 
 /// The paths of all items, in order.

@@ -205,6 +205,6 @@ fn the_same_skill_is_offered_once_and_not_to_who_has_it() {
 #[test]
 fn the_clients_of_the_documentation_are_known() {
     for client in ["claude", "copilot", "opencode", "cursor", "codex", "gemini", "cline", "zed"] {
-        assert!(BUILTIN.find(client).is_some(), "{client}");
+        assert!(BUILTIN.find_client(client).is_some(), "{client}");
     }
 }

@@ -20,8 +20,8 @@ fn lint_at(system: &MemorySystem, root: &str) -> Vec<Diagnostic> {
     let root = Root::open(system, Path::new(root)).expect("it is there");
     let top = Target::from_slashed("", TargetKind::Directory);
     let mut files = ProjectFiles::default();
-    walk::whole(system, &root, &top, Ignored::Skip, &mut |visit| {
-        reader.visit(visit);
+    walk::walk_whole(system, &root, &top, Ignored::Skip, &mut |visit| {
+        reader.visit_directory(visit);
         for entry in visit.entries().unwrap_or_default() {
             let below = Path::new(visit.slashed()).join(&entry.name);
             let below = below.to_string_lossy().into_owned();

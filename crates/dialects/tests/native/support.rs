@@ -44,7 +44,7 @@ pub(crate) fn ask_at(system: &MemorySystem, path: &str, moment: &Moment) -> Word
     let mut words = Words::default();
     with_guidance(system, path, |guidance, target| {
         let mut answer = Resolution::default();
-        guidance.resolve(moment, &mut answer);
+        guidance.resolve_items(moment, &mut answer);
         words = in_words(&answer, target.slashed());
         words.diagnostics = guidance
             .diagnostics()
@@ -99,20 +99,20 @@ pub(crate) fn with_guidance(
     look: impl FnOnce(&dyn DialectGuidance, &Target),
 ) {
     let root = Root::open(system, Path::new("/p")).expect("the project is there");
-    let moment = Moment::about(system, root, Path::new("/p"), Path::new(path));
-    let target = moment.located().expect("it is inside");
-    let guidance = Native.ask(system, &moment, None).expect("it answers");
+    let moment = Moment::from_path(system, root, Path::new("/p"), Path::new(path));
+    let target = moment.located_target().expect("it is inside");
+    let guidance = Native.read_guidance(system, &moment, None).expect("it answers");
     look(guidance.as_ref(), target);
 }
 
 fn in_words(answer: &Resolution<'_>, about: &str) -> Words {
     let shown = |path: &Path| path.strip_prefix("/p").unwrap_or(path).display().to_string();
     let items = answer.items.iter().map(|applied| {
-        let (item, reason) = (&applied.item, applied.reason.about(about));
+        let (item, reason) = (&applied.item, applied.reason.display_with_path(about));
         format!("{}: {}: {reason}", shown(item.path), item.state.as_str())
     });
     let left_out = answer.left_out.iter().map(|out| {
-        let reason = out.reason.about(about);
+        let reason = out.reason.display_with_path(about);
         let path = Path::new("/p");
         format!(
             "{}: {}",

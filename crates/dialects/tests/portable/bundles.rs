@@ -1,6 +1,6 @@
 //! Bundles (§2.2, §3.7).
 
-use brief_dialects::portable::bundle::{BundleError, resolve};
+use brief_dialects::portable::bundle::{BundleError, resolve_bundle};
 use brief_system::MemorySystem;
 
 use super::support::{NONE, empty, files, findings, findings_of, good, read, the, with};
@@ -39,7 +39,7 @@ fn a_bundle_may_lie_anywhere() {
             ("other/base.bundle.md", &base),
         ]));
         assert_eq!(findings(&registry), NONE, "{place}");
-        answers.push(resolve(&registry, "top").unwrap());
+        answers.push(resolve_bundle(&registry, "top").unwrap());
     }
     answers.dedup();
     assert_eq!(answers.len(), 1);
@@ -93,7 +93,7 @@ fn items_are_found_by_kind_and_name() {
         ("z.bundle.md", &text),
     ]));
     assert_eq!(findings(&registry), NONE);
-    assert_eq!(resolve(&registry, "z").unwrap().items.len(), 3);
+    assert_eq!(resolve_bundle(&registry, "z").unwrap().items.len(), 3);
 }
 
 /// N45: the error names the bundle, the kind and the item, and there is nothing to install.
@@ -104,7 +104,10 @@ fn an_item_that_does_not_exist_is_an_error() {
     assert_eq!(findings(&registry), ["z.bundle.md:10 bundle-unresolved"]);
     let message = &the(&registry, "bundle-unresolved").message;
     assert!(message.contains("`z`") && message.contains("skill `a`"), "{message}");
-    assert!(matches!(resolve(&registry, "z").unwrap_err()[..], [BundleError::Unresolved { .. }]));
+    assert!(matches!(
+        resolve_bundle(&registry, "z").unwrap_err()[..],
+        [BundleError::Unresolved { .. }]
+    ));
 }
 
 /// N46: all the way, each bundle after those that it needs, items once.
@@ -126,11 +129,15 @@ fn bundles_are_followed_all_the_way() {
         .with_file("/p/rules/shared/RULE.md", good("shared"));
     let registry = read(&system);
     assert_eq!(findings(&registry), NONE);
-    let closure = resolve(&registry, "b").unwrap();
+    let closure = resolve_bundle(&registry, "b").unwrap();
     assert_eq!(closure.bundles, ["d", "a", "c", "b"]);
     let names: Vec<&str> = closure.items.iter().map(|id| id.name.as_str()).collect();
     assert_eq!(names, ["r-a", "r-b", "r-c", "r-d", "shared"]);
-    assert_eq!(closure, resolve(&read(&system), "b").unwrap(), "the order is always the same");
+    assert_eq!(
+        closure,
+        resolve_bundle(&read(&system), "b").unwrap(),
+        "the order is always the same"
+    );
 }
 
 /// N47: an item that two bundles list is one item; two of one name are an error.
@@ -147,7 +154,7 @@ fn sharing_an_item_is_no_conflict() {
     let base: Vec<(&str, &str)> = base.iter().map(|(path, text)| (*path, text.as_str())).collect();
     let registry = read(&files(&base));
     assert_eq!(findings(&registry), NONE);
-    assert_eq!(resolve(&registry, "top").unwrap().items.len(), 1);
+    assert_eq!(resolve_bundle(&registry, "top").unwrap().items.len(), 1);
     let other = good("a");
     let found = findings_of(&[base.as_slice(), &[("other/rules/a/RULE.md", &other)]].concat());
     assert_eq!(found, ["rules/a/RULE.md:1 duplicate-item"]);
@@ -167,9 +174,9 @@ fn bundles_do_not_need_each_other() {
     assert_eq!(findings(&registry), ["b.bundle.md:8 bundle-cycle"]);
     assert!(the(&registry, "bundle-cycle").message.ends_with("a -> b -> a"));
     assert!(
-        matches!(&resolve(&registry, "a").unwrap_err()[..], [BundleError::Circle { chain }] if *chain == ["a", "b", "a"])
+        matches!(&resolve_bundle(&registry, "a").unwrap_err()[..], [BundleError::Circle { chain }] if *chain == ["a", "b", "a"])
     );
-    assert!(resolve(&registry, "b").is_err() && resolve(&registry, "c").is_ok());
+    assert!(resolve_bundle(&registry, "b").is_err() && resolve_bundle(&registry, "c").is_ok());
     let registry = read(&bundles(&[("a", "items: {}\nrequires: [{name: a}]\n")]));
     assert!(the(&registry, "bundle-cycle").message.ends_with("a -> a"));
 }
@@ -180,8 +187,11 @@ fn a_bundle_that_does_not_exist_is_an_error() {
     let registry = read(&bundles(&[("a", "items: {}\nrequires:\n  - {name: gone}\n")]));
     assert_eq!(findings(&registry), ["a.bundle.md:8 bundle-requires"]);
     assert!(the(&registry, "bundle-requires").message.contains("gone"));
-    assert!(matches!(resolve(&registry, "a").unwrap_err()[..], [BundleError::Missing { .. }]));
-    assert!(resolve(&registry, "nobody").is_err());
+    assert!(matches!(
+        resolve_bundle(&registry, "a").unwrap_err()[..],
+        [BundleError::Missing { .. }]
+    ));
+    assert!(resolve_bundle(&registry, "nobody").is_err());
 }
 
 /// I10: ranges are held against the version of the other bundle.
@@ -207,7 +217,7 @@ fn a_version_is_a_range() {
         } else {
             assert_eq!(found, ["top.bundle.md:8 bundle-requires"], "{range}");
         }
-        assert_eq!(resolve(&registry, "top").is_ok(), fits, "{range}");
+        assert_eq!(resolve_bundle(&registry, "top").is_ok(), fits, "{range}");
     }
 }
 
@@ -228,7 +238,10 @@ fn a_bare_name_is_read_with_a_warning() {
         ("platform-baseline", "items: {}\n"),
     ]));
     assert_eq!(findings(&registry), ["android.bundle.md:8 requires-string"]);
-    assert_eq!(resolve(&registry, "android").unwrap().bundles, ["platform-baseline", "android"]);
+    assert_eq!(
+        resolve_bundle(&registry, "android").unwrap().bundles,
+        ["platform-baseline", "android"]
+    );
     for wrong in [
         "requires: base",
         "requires: {name: base}",

@@ -8,7 +8,7 @@ const PATH: &str = "rules/a/RULE.md";
 
 /// A body as each client gets it.
 fn rendered(body: &str) -> [String; 3] {
-    CLIENTS.map(|client| directives::render(body, client, &CLIENTS))
+    CLIENTS.map(|client| directives::render_client_body(body, client, &CLIENTS))
 }
 
 /// N63, I12: one name, several, or all but some, between two lines.

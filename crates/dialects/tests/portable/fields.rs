@@ -227,8 +227,8 @@ fn a_skill_may_have_other_fields() {
     let registry = read(&files(&[("skills/a/SKILL.md", &with("a", more, "## T\n"))]));
     assert_eq!(findings(&registry), NONE);
     let document = registry.items[0].document();
-    assert_eq!(document.list("allowed-tools").unwrap(), ["Read", "Bash"]);
-    assert_eq!(document.text("paths"), Some("**/*.ts"));
+    assert_eq!(document.field_list("allowed-tools").unwrap(), ["Read", "Bash"]);
+    assert_eq!(document.field_text("paths"), Some("**/*.ts"));
     assert!(matches!(document.field("foo").unwrap().value(), Value::Mapping(_)));
 }
 

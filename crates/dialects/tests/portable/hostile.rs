@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use brief_dialects::portable::bundle::resolve;
+use brief_dialects::portable::bundle::resolve_bundle;
 use brief_dialects::portable::{ItemKind, Registry};
 use brief_system::MemorySystem;
 
@@ -50,7 +50,7 @@ fn a_bundle_cannot_reach_out() {
             "z.bundle.md:8 bundle-requires"
         ]
     );
-    assert!(resolve(&registry, "z").is_err());
+    assert!(resolve_bundle(&registry, "z").is_err());
 }
 
 /// Two files that are one on some systems.
@@ -234,7 +234,7 @@ fn chain(last: &str) -> Registry {
 fn long_chains_of_bundles_are_walked() {
     let registry = chain("");
     assert_eq!(findings(&registry), [""; 0]);
-    assert_eq!(resolve(&registry, "b0").unwrap().bundles.len(), LONG);
+    assert_eq!(resolve_bundle(&registry, "b0").unwrap().bundles.len(), LONG);
 }
 
 /// Bundles in a long circle.
@@ -243,7 +243,7 @@ fn a_long_circle_of_bundles_is_told_in_short() {
     let registry = chain("b0");
     assert_eq!(findings(&registry).len(), 1);
     assert!(the(&registry, "bundle-cycle").message.len() < 500);
-    assert!(resolve(&registry, "b0").is_err());
+    assert!(resolve_bundle(&registry, "b0").is_err());
 }
 
 /// Directories of great depth, in an item and around one.

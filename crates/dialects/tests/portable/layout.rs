@@ -290,7 +290,7 @@ fn a_bundle_is_found_wherever_it_lies() {
     for directory in [".github/", ".claude/team/", ".opencode/", ".agents/", "", "bundles/deep/"] {
         let path = format!("{directory}base.bundle.md");
         let registry = read(&files(&[("rules/a/RULE.md", &good("a")), (&path, &bundle("base"))]));
-        assert!(registry.bundle("base").is_some(), "{path}");
+        assert!(registry.find_bundle("base").is_some(), "{path}");
         assert_eq!(registry.items.len(), 1, "{path}");
     }
     let output = ".claude/skills/x/SKILL.md";
@@ -310,7 +310,7 @@ fn a_bundle_in_an_item_is_no_file_of_the_item() {
     ]));
     let files = item(&registry, ItemKind::Skill, "a").files();
     assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["deep/c.txt"]);
-    assert!(registry.bundle("b").is_some());
+    assert!(registry.find_bundle("b").is_some());
 }
 
 /// U36: a skill of the open standard is called what its front matter says, and found by either name.
@@ -328,7 +328,7 @@ fn a_foreign_skill_has_the_name_of_its_front_matter() {
     assert_eq!(names, ["fine", "one", "pdf", "three", "two"]);
     let found = |name: &str| {
         let id = ItemId { kind: ItemKind::Skill, name: name.to_owned() };
-        registry.item(&id).map(PortableItem::name)
+        registry.find_item(&id).map(PortableItem::name)
     };
     assert_eq!(found("pdf"), Some("pdf"));
     assert_eq!(found("pdf-tools"), Some("pdf"));

@@ -224,9 +224,9 @@ fn no_directive_is_left() {
             body.push_str(&format!("<!-- @client:{client} -->\n{inner}<!-- @endclient -->\n"));
             body.push_str(bytes.choose(&["", "\n", "c\n", "\nc\n"])?);
         }
-        assert!(directives::scan(&body, &CLIENTS).problems.is_empty());
+        assert!(directives::parse_directives(&body, &CLIENTS).problems.is_empty());
         for client in CLIENTS {
-            let rendered = directives::render(&body, client, &CLIENTS);
+            let rendered = directives::render_client_body(&body, client, &CLIENTS);
             assert!(!rendered.contains("<!--"), "{rendered:?}");
             let prose = rendered.replace("x\n\n\ny", "");
             assert!(!prose.contains("\n\n\n") && !prose.starts_with('\n'), "{rendered:?}");

@@ -24,7 +24,7 @@ pub(crate) fn read(system: &MemorySystem) -> Registry {
 /// Reads a registry for other clients.
 pub(crate) fn read_for(system: &MemorySystem, clients: &[&str]) -> Registry {
     let root = Root::open(system, Path::new("/p")).unwrap();
-    portable::read(system, &root, clients)
+    portable::read_registry(system, &root, clients)
 }
 
 /// Everything that is wrong: `path:line code`, sorted, without the area of the code.

@@ -183,7 +183,7 @@ fn an_agent_filters_rules() {
 fn all_eight_agents_are_supported() {
     let supported =
         ["cursor", "copilot", "claude", "gemini", "opencode", "augment", "windsurf", "codex"];
-    assert_eq!(CodingAgent::names(), supported);
+    assert_eq!(CodingAgent::list_names(), supported);
     for agent in supported {
         let system = with_task("t", &format!("---\nagent: {agent}\n---\nT\n"));
         let system = with_rules(system, &[("own", &format!("agent: {agent}"))]);

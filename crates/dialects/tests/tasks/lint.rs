@@ -16,7 +16,9 @@ fn lint(system: &MemorySystem) -> Vec<Diagnostic> {
     let mut reader = Tasks.whole_reader().unwrap();
     let root = Root::open(system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    walk::whole(system, &root, &top, Ignored::Skip, &mut |visit| reader.visit(visit));
+    walk::walk_whole(system, &root, &top, Ignored::Skip, &mut |visit| {
+        reader.visit_directory(visit);
+    });
     reader.finish().diagnostics().to_vec()
 }
 

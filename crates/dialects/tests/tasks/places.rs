@@ -1,6 +1,6 @@
 //! The places of files, and their order (rulings T1, T6, G6).
 
-use brief_dialects::tasks::{HandEdits, Placed, place};
+use brief_dialects::tasks::{HandEdits, Placed, update_managed_block};
 use brief_syntax::limits;
 use brief_system::MemorySystem;
 
@@ -131,7 +131,7 @@ fn cursorrules_and_windsurfrules_are_rules() {
 /// Our ruling T10: "What we wrote there is never read back as a rule"; the user's own text is.
 #[test]
 fn what_we_wrote_for_an_agent_is_no_rule() {
-    let Placed::New(file) = place(b"# Mine\n", b"WRITTEN\n", HandEdits::Keep) else {
+    let Placed::New(file) = update_managed_block(b"# Mine\n", b"WRITTEN\n", HandEdits::Keep) else {
         panic!("an empty file takes the block")
     };
     let system = with_task().with_file("/h/.claude/CLAUDE.md", file);

@@ -5,7 +5,7 @@ use std::path::Path;
 use brief_dialects::tasks::{
     Amount, Author, Bootstrap, CodingAgent, CommandRunner, HiddenInPrompt, Library, LimitedRules,
     NotRun, Parameters, Prompt, PromptCommand, PromptLayout, PromptRequest, Script, SearchOrigin,
-    SearchRoot, Selectors, TaskError, TaskFileKind, TaskName, assemble,
+    SearchRoot, Selectors, TaskError, TaskFileKind, TaskName, assemble_prompt,
 };
 use brief_system::{MemorySystem, System};
 
@@ -68,7 +68,7 @@ impl Scripted {
 }
 
 impl CommandRunner for Scripted {
-    fn command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun> {
+    fn run_prompt_command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun> {
         let text = String::from_utf8_lossy(command.text).into_owned();
         self.commands.push(text.clone());
         self.make(&text);
@@ -76,7 +76,7 @@ impl CommandRunner for Scripted {
         answer.map_or_else(|| Err(NotRun::Failed("exit status 1".to_owned())), |(_, a)| a.clone())
     }
 
-    fn bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun> {
+    fn run_bootstrap_script(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun> {
         let script = match bootstrap.script {
             Script::File(path) => path.to_str().unwrap().to_owned(),
             Script::Inline(text) => format!("sh -c {text}"),
@@ -110,7 +110,7 @@ pub(crate) fn try_live(
             "-s" => selectors.add_text(value()).unwrap(),
             "-a" => agent = Some(CodingAgent::from_name(value()).unwrap()),
             "-r" => {
-                selectors.add("resume", "true");
+                selectors.add_selector("resume", "true");
                 amount = Amount::TaskAlone;
             }
             "--skip-bootstrap" => amount = Amount::TaskAlone,
@@ -137,7 +137,7 @@ pub(crate) fn try_live(
         directory: Path::new("/p"),
         project: Path::new("/p"),
     };
-    assemble(&library, &request, live)
+    assemble_prompt(&library, &request, live)
 }
 
 fn root(path: &str, origin: SearchOrigin) -> SearchRoot {

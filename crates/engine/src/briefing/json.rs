@@ -41,7 +41,7 @@ impl Serialize for BriefedItem {
         report.serialize_field("format", self.dialect)?;
         report.serialize_field("kind", self.kind)?;
         report.serialize_field("name", &self.name)?;
-        report.serialize_field("source", &place(&self.path, self.line))?;
+        report.serialize_field("source", &build_place_report(&self.path, self.line))?;
         report.serialize_field("scope", self.scope)?;
         report.serialize_field("trigger", &self.trigger)?;
         report.serialize_field("state", self.state.as_str())?;
@@ -61,7 +61,7 @@ impl Serialize for OmittedItem {
         report.serialize_field("format", self.dialect)?;
         report.serialize_field("kind", self.kind)?;
         report.serialize_field("name", &self.name)?;
-        report.serialize_field("source", &place(&self.path, self.line))?;
+        report.serialize_field("source", &build_place_report(&self.path, self.line))?;
         report.serialize_field("reason", &self.reason)?;
         report.end()
     }
@@ -76,7 +76,7 @@ impl Serialize for BriefedDecision {
         report.serialize_field("alternatives", &decision.alternatives)?;
         report.serialize_field("revisit_when", &decision.revisit_when)?;
         report.serialize_field("date", &decision.date)?;
-        report.serialize_field("source", &place(&self.path, decision.line))?;
+        report.serialize_field("source", &build_place_report(&self.path, decision.line))?;
         report.serialize_field("reason", &self.reason)?;
         report.end()
     }
@@ -128,7 +128,7 @@ impl fmt::Display for PlaceReport<'_> {
     }
 }
 
-fn place(path: &Path, line: usize) -> PlaceReport<'_> {
+fn build_place_report(path: &Path, line: usize) -> PlaceReport<'_> {
     PlaceReport { path: path.to_string_lossy(), line }
 }
 

@@ -10,11 +10,11 @@ use super::Briefing;
 impl Briefing {
     /// Returns a warning for each mention that is neither the name nor the path of an item here.
     pub(super) fn unknown_mentions(&self) -> Vec<Diagnostic> {
-        let unknown = self.moment.mentions.iter().filter(|mention| !self.knows(mention));
+        let unknown = self.moment.mentions.iter().filter(|mention| !self.is_known_mention(mention));
         unknown.map(|mention| self.unknown_mention(mention)).collect()
     }
 
-    fn knows(&self, mention: &str) -> bool {
+    fn is_known_mention(&self, mention: &str) -> bool {
         let mention = mention.strip_prefix('@').unwrap_or(mention);
         let way = ["./", "~/", "~\\"].iter().find_map(|start| mention.strip_prefix(start));
         let way = Path::new(way.unwrap_or(mention));
@@ -34,7 +34,7 @@ impl Briefing {
         let items = self.items();
         let names: Vec<&str> = items.iter().map(|item| item.name.as_str()).collect();
         // A text answer shows the message alone.
-        let near = match near_miss::nearest(mention.trim_start_matches('@'), &names) {
+        let near = match near_miss::find_nearest(mention.trim_start_matches('@'), &names) {
             Some(near) => format!("; did you mean `{near}`?"),
             None => String::new(),
         };

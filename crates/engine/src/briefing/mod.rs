@@ -190,32 +190,32 @@ impl fmt::Display for Explanation {
 
 impl Briefing {
     /// Answers `moment` from what was read for it.
-    pub fn of(catalog: &Catalog, moment: Moment, counter: &Counter<'_>) -> Briefing {
+    pub fn from_catalog(catalog: &Catalog, moment: Moment, counter: &Counter<'_>) -> Briefing {
         let count = |text: &str| counter.count(text);
-        let mut resolution = catalog.resolve(&moment);
+        let mut resolution = catalog.resolve_moment(&moment);
         if let Some(budget) = moment.budget {
-            budget::fit(&mut resolution, budget, &count);
+            budget::cut_to_budget(&mut resolution, budget, &count);
         }
         let Resolution { items, decisions, left_out, hosted, .. } = resolution;
-        let mut copier = Copier::about(moment.slashed());
+        let mut copier = Copier::with_path(moment.slashed_path());
         let with_room = |state: State| {
             Vec::with_capacity(items.iter().filter(|applied| applied.item.state == state).count())
         };
         let mut in_state: [Vec<BriefedItem>; 3] =
             [State::Active, State::Listed, State::Manual].map(with_room);
         for (rank, applied) in items.into_iter().enumerate() {
-            let cost = budget::cost(&applied.item, &count);
+            let cost = budget::item_cost(&applied.item, &count);
             let state = applied.item.state;
             let wants_text = state == State::Active || !moment.skip_left_out;
             let content = if wants_text { applied.item.content } else { "" };
             let tokens = if state == State::Active { cost } else { count(content) };
-            let item = copier.item(applied, without_blank_start(content).to_owned());
+            let item = copier.copy_item(applied, without_blank_start(content).to_owned());
             in_state[state as usize].push(BriefedItem { rank, tokens, cost, ..item });
         }
         let decisions = decisions.into_iter().map(|bound| BriefedDecision {
             decision: bound.decision.clone(),
-            path: copier.path(bound.path),
-            reason: copier.explanation(&bound.reason),
+            path: copier.share_path(bound.path),
+            reason: copier.copy_explanation(&bound.reason),
         });
         let decisions = decisions.collect();
         let loads_with_tool = moment.loads_with_tool();
@@ -262,7 +262,7 @@ impl Briefing {
     }
 
     /// Returns how many items the budget cut.
-    pub fn cuts(&self) -> usize {
+    pub fn count_cuts(&self) -> usize {
         let is_cut = |item: &&OmittedItem| item.reason.kind == ReasonKind::OverBudget;
         self.left_out.iter().filter(is_cut).count()
     }
@@ -286,11 +286,11 @@ struct Copier<'s> {
 }
 
 impl<'s> Copier<'s> {
-    fn about(path: &str) -> Copier<'s> {
+    fn with_path(path: &str) -> Copier<'s> {
         Copier { about: Arc::from(if path.is_empty() { "." } else { path }), path: None }
     }
 
-    fn path(&mut self, path: &'s Path) -> Arc<Path> {
+    fn share_path(&mut self, path: &'s Path) -> Arc<Path> {
         match &self.path {
             Some((known, shared)) if std::ptr::eq(*known, path) => Arc::clone(shared),
             _ => {
@@ -301,30 +301,30 @@ impl<'s> Copier<'s> {
         }
     }
 
-    fn place(&mut self, origin: Origin<'s>) -> ItemPlace {
+    fn copy_place(&mut self, origin: Origin<'s>) -> ItemPlace {
         let Origin { dialect, path, line } = origin;
-        ItemPlace { dialect, path: self.path(path), line }
+        ItemPlace { dialect, path: self.share_path(path), line }
     }
 
-    fn explanation(&mut self, reason: &Reason<'s>) -> Explanation {
+    fn copy_explanation(&mut self, reason: &Reason<'s>) -> Explanation {
         Explanation {
             kind: reason.kind(),
-            words: reason.about(&self.about).without_end().to_string().into_boxed_str(),
+            words: reason.display_with_path(&self.about).without_end().to_string().into_boxed_str(),
             end: reason.ends_in().map(|end| match end {
                 ReasonEnd::Path => ExplanationEnd::Path(Arc::clone(&self.about)),
-                ReasonEnd::Place(origin) => ExplanationEnd::Place(self.place(origin)),
+                ReasonEnd::Place(origin) => ExplanationEnd::Place(self.copy_place(origin)),
             }),
         }
     }
 
-    fn item(&mut self, applied: Applied<'s>, content: String) -> BriefedItem {
+    fn copy_item(&mut self, applied: Applied<'s>, content: String) -> BriefedItem {
         let Applied { item, reason, also } = applied;
         BriefedItem {
             rank: 0,
             dialect: item.dialect,
             kind: item.kind,
-            name: name(item.name),
-            path: self.path(item.path),
+            name: render_name(item.name),
+            path: self.share_path(item.path),
             line: item.line,
             scope: item.scope,
             trigger: item.trigger,
@@ -335,8 +335,8 @@ impl<'s> Copier<'s> {
             description: item.description.to_owned(),
             patterns: item.patterns.iter().map(|pattern| pattern.as_str().to_owned()).collect(),
             level: item.level,
-            reason: self.explanation(&reason),
-            also: also.into_iter().map(|origin| self.place(origin)).collect(),
+            reason: self.copy_explanation(&reason),
+            also: also.into_iter().map(|origin| self.copy_place(origin)).collect(),
             package: item.package.cloned(),
             tokens: 0,
             cost: 0,
@@ -347,16 +347,16 @@ impl<'s> Copier<'s> {
         OmittedItem {
             dialect: left_out.dialect,
             kind: left_out.kind,
-            name: name(left_out.name),
-            path: self.path(left_out.path),
+            name: render_name(left_out.name),
+            path: self.share_path(left_out.path),
             line: left_out.line,
             first_line: first_line(left_out.content).unwrap_or_default().to_owned(),
-            reason: self.explanation(&left_out.reason),
+            reason: self.copy_explanation(&left_out.reason),
         }
     }
 }
 
-fn name(name: Name<'_>) -> String {
+fn render_name(name: Name<'_>) -> String {
     match name {
         Name::Text(name) => name.to_owned(),
         entry => entry.to_string(),

@@ -27,15 +27,15 @@ pub struct CoverPart {
 }
 
 /// Covers the files of a sorted list that are concerned.
-pub(super) fn cover(files: &[String], is_concerned: &dyn Fn(usize) -> bool) -> Cover {
+pub(super) fn cover_files(files: &[String], is_concerned: &dyn Fn(usize) -> bool) -> Cover {
     let counts = MarkCounts::new(files.len(), is_concerned);
-    let file_count = counts.within(0..files.len());
+    let file_count = counts.count_in_range(0..files.len());
     let mut covering = Covering { files, counts, parts: Vec::new(), left_out: 0 };
     // Ranges whose paths agree in the first bytes, the next one last.
     let mut pending = vec![(0..files.len(), 0)];
     while let Some((range, prefix)) = pending.pop() {
         let first_child = pending.len();
-        covering.take(range, prefix, &mut pending);
+        covering.cover_directory(range, prefix, &mut pending);
         pending[first_child..].reverse();
     }
     Cover { file_count, parts: covering.parts, left_out: covering.left_out }
@@ -50,23 +50,23 @@ struct Covering<'f> {
 
 impl Covering<'_> {
     /// Takes a directory as a whole, or adds what is in it to `pending`.
-    fn take(
+    fn cover_directory(
         &mut self,
         range: Range<usize>,
         prefix: usize,
         pending: &mut Vec<(Range<usize>, usize)>,
     ) {
-        let count = self.counts.within(range.clone());
+        let count = self.counts.count_in_range(range.clone());
         if count == 0 {
             return;
         }
         let first = &self.files[range.start];
         if range.len() == 1 {
-            return self.add(first.clone(), 1);
+            return self.add_part(first.clone(), 1);
         }
         if count == range.len() {
             let path = if prefix == 0 { "./".to_owned() } else { first[..prefix].to_owned() };
-            return self.add(path, count);
+            return self.add_part(path, count);
         }
         let mut index = range.start;
         while index < range.end {
@@ -85,7 +85,7 @@ impl Covering<'_> {
         }
     }
 
-    fn add(&mut self, path: String, file_count: usize) {
+    fn add_part(&mut self, path: String, file_count: usize) {
         if self.parts.len() == limits::DIFF_PATHS {
             self.left_out += file_count;
         } else {
@@ -101,7 +101,7 @@ mod tests {
     fn covered(files: &[&str], concerned: &[&str]) -> Vec<String> {
         let mut sorted: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
         sorted.sort_unstable();
-        let cover = cover(&sorted, &|index| concerned.contains(&sorted[index].as_str()));
+        let cover = cover_files(&sorted, &|index| concerned.contains(&sorted[index].as_str()));
         assert_eq!(cover.file_count, concerned.len());
         cover.parts.iter().map(|part| format!("{} {}", part.path, part.file_count)).collect()
     }
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn endless_covers_are_cut_and_counted() {
         let files: Vec<String> = (0..5_000).map(|number| format!("{number:05}/f")).collect();
-        let cover = cover(&files, &|index| index % 2 == 0);
+        let cover = cover_files(&files, &|index| index % 2 == 0);
         assert_eq!((cover.parts.len(), cover.left_out), (limits::DIFF_PATHS, 1_500));
     }
 }

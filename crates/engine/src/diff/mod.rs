@@ -25,7 +25,7 @@ pub use skill_file::{SkillFileChange, SkillFileChangeKind};
 
 use crate::catalog::Catalog;
 use crate::repetition;
-use pairing::pairs;
+use pairing::find_changed_pairs;
 
 /// A file that both states read, or one of them, and that is not the same in both.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,11 @@ pub struct ChangedFile {
 }
 
 /// Returns the files that two states have read and that are not the same in both.
-pub fn changed(root: &Path, before: &[SeenFile], after: &[SeenFile]) -> Vec<ChangedFile> {
+pub fn find_changed_files(
+    root: &Path,
+    before: &[SeenFile],
+    after: &[SeenFile],
+) -> Vec<ChangedFile> {
     let mut old: BTreeMap<&Path, &SeenFile> =
         before.iter().map(|seen| (seen.path.as_path(), seen)).collect();
     let mut found = Vec::new();
@@ -180,13 +184,13 @@ impl Comparison<'_> {
     }
 
     /// Returns the files that a change concerns, whole directories in one; none for one that is on demand.
-    pub fn cover(&self, change: &ItemChange<'_>) -> Cover {
+    pub fn cover_change(&self, change: &ItemChange<'_>) -> Cover {
         let mut concerned = vec![false; self.group_count()];
         let groups = change.groups.iter().filter(|_| !change.is_on_demand());
         for &group in groups {
             concerned[group as usize] = true;
         }
-        cover::cover(self.files, &|index| is_in(&concerned, self.groups[index]))
+        cover::cover_files(self.files, &|index| is_in(&concerned, self.groups[index]))
     }
 
     fn group_count(&self) -> usize {
@@ -200,7 +204,7 @@ fn is_in(set: &[bool], group: u32) -> bool {
 }
 
 /// Compares what two states of a project, read whole, say about the files of the newer one.
-pub fn compare<'c>(
+pub fn compare_catalogs<'c>(
     before: &'c Catalog,
     after: &'c Catalog,
     asked: &DiffQuestion<'c>,
@@ -238,14 +242,18 @@ pub fn compare<'c>(
             continue;
         }
         moment.target = Some(target);
-        let (old, new) = (before.candidates(&moment), after.candidates(&moment));
+        let (old, new) = (before.collect_candidates(&moment), after.collect_candidates(&moment));
         let mut key = Vec::new();
-        identify(&old, &mut key);
+        push_identity(&old, &mut key);
         key.push(usize::MAX);
-        identify(&new, &mut key);
+        push_identity(&new, &mut key);
         let next = u32::try_from(groups.len()).unwrap_or(UNASKED);
         let group = *groups.entry(key).or_insert_with(|| {
-            changes.add(delivered(old, client), delivered(new, client), next);
+            changes.compare_answers(
+                delivered_pieces(old, client),
+                delivered_pieces(new, client),
+                next,
+            );
             next
         });
         alike.insert(record.clone(), group);
@@ -287,7 +295,7 @@ fn asked_files(project: &ProjectFiles, asked: &DiffQuestion<'_>) -> Vec<bool> {
 
 /// Writes down what an answer consists of. Everything in it is borrowed from the catalog, so that the
 /// same part is at the same address.
-fn identify(answer: &Resolution<'_>, key: &mut Vec<usize>) {
+fn push_identity(answer: &Resolution<'_>, key: &mut Vec<usize>) {
     for applied in &answer.items {
         key.extend(DiffPiece::of_item(&applied.item).identity());
     }
@@ -300,8 +308,8 @@ fn identify(answer: &Resolution<'_>, key: &mut Vec<usize>) {
     }
 }
 
-fn delivered<'c>(mut answer: Resolution<'c>, client: Option<&'c str>) -> Vec<DiffPiece<'c>> {
-    repetition::remove(&mut answer, client);
+fn delivered_pieces<'c>(mut answer: Resolution<'c>, client: Option<&'c str>) -> Vec<DiffPiece<'c>> {
+    repetition::remove_repetitions(&mut answer, client);
     let items = answer.items.iter().map(|applied| DiffPiece::of_item(&applied.item));
     items.chain(answer.decisions.iter().map(DiffPiece::of_decision)).collect()
 }
@@ -316,8 +324,13 @@ struct Changes<'c> {
 
 impl<'c> Changes<'c> {
     /// Compares two answers.
-    fn add(&mut self, before: Vec<DiffPiece<'c>>, after: Vec<DiffPiece<'c>>, group: u32) {
-        for (kind, before, after) in pairs(before, after) {
+    fn compare_answers(
+        &mut self,
+        before: Vec<DiffPiece<'c>>,
+        after: Vec<DiffPiece<'c>>,
+        group: u32,
+    ) {
+        for (kind, before, after) in find_changed_pairs(before, after) {
             let key = (
                 kind,
                 before.as_ref().map(DiffPiece::identity),

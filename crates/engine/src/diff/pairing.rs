@@ -11,7 +11,7 @@ use brief_dialects::{Name, State};
 
 use super::ItemChangeKind;
 use super::piece::DiffPiece;
-use crate::repetition::{Text, common};
+use crate::repetition::{Text, count_common};
 
 /// Pairs of entries whose texts are compared word by word; beyond it, places have to do.
 const COMPARED: usize = 2_500;
@@ -23,9 +23,12 @@ const ALIKE: f64 = 0.5;
 pub(super) type Pair<'c> = (ItemChangeKind, Option<DiffPiece<'c>>, Option<DiffPiece<'c>>);
 
 /// Returns what is not the same in two answers.
-pub(super) fn pairs<'c>(before: Vec<DiffPiece<'c>>, after: Vec<DiffPiece<'c>>) -> Vec<Pair<'c>> {
+pub(super) fn find_changed_pairs<'c>(
+    before: Vec<DiffPiece<'c>>,
+    after: Vec<DiffPiece<'c>>,
+) -> Vec<Pair<'c>> {
     let matched = Matching::new(&before, &after).partners;
-    let misplaced = misplaced(&before, &after, &matched);
+    let misplaced = find_misplaced(&before, &after, &matched);
     let mut after: Vec<Option<DiffPiece<'c>>> = after.into_iter().map(Some).collect();
     let mut found = Vec::new();
     for (index, old) in before.into_iter().enumerate() {
@@ -37,7 +40,7 @@ pub(super) fn pairs<'c>(before: Vec<DiffPiece<'c>>, after: Vec<DiffPiece<'c>>) -
             ItemChangeKind::Text
         } else if old.state != new.state {
             ItemChangeKind::State
-        } else if source(&old) != source(&new) {
+        } else if piece_source(&old) != piece_source(&new) {
             ItemChangeKind::Moved
         } else if misplaced[index] {
             ItemChangeKind::Order
@@ -52,13 +55,13 @@ pub(super) fn pairs<'c>(before: Vec<DiffPiece<'c>>, after: Vec<DiffPiece<'c>>) -
 
 type SourceOf<'c> = (&'static str, &'static str, &'c Path);
 
-fn source<'c>(piece: &DiffPiece<'c>) -> SourceOf<'c> {
+fn piece_source<'c>(piece: &DiffPiece<'c>) -> SourceOf<'c> {
     (piece.dialect, piece.kind, piece.path)
 }
 
 fn same_text(left: &DiffPiece<'_>, right: &DiffPiece<'_>) -> bool {
-    Text::of(&left.text) == Text::of(&right.text)
-        && Text::of(left.description) == Text::of(right.description)
+    Text::from_content(&left.text) == Text::from_content(&right.text)
+        && Text::from_content(left.description) == Text::from_content(right.description)
 }
 
 struct Matching<'p, 'c> {
@@ -74,17 +77,17 @@ impl<'p, 'c> Matching<'p, 'c> {
         let (partners, is_taken) = (vec![None; before.len()], vec![false; after.len()]);
         let mut matching = Matching { before, after, partners, is_taken };
         matching.by_key(|piece| match piece.name {
-            Name::Text(name) => Some((source(piece), name)),
+            Name::Text(name) => Some((piece_source(piece), name)),
             _ => None,
         });
-        matching.by_key(|piece| Some((source(piece), text(piece))));
+        matching.by_key(|piece| Some((piece_source(piece), piece_texts(piece))));
         matching.by_likeness();
         matching.by_key(|piece| match piece.name {
-            Name::Entry { list, index } => Some((source(piece), list, index)),
+            Name::Entry { list, index } => Some((piece_source(piece), list, index)),
             _ => None,
         });
         // The same text from elsewhere.
-        matching.by_key(|piece| Some(text(piece)));
+        matching.by_key(|piece| Some(piece_texts(piece)));
         matching
     }
 
@@ -103,12 +106,12 @@ impl<'p, 'c> Matching<'p, 'c> {
                 && let Some(partner) =
                     key(piece).and_then(|key| waiting.get_mut(&key)).and_then(Vec::pop)
             {
-                self.take(index, partner);
+                self.set_partner(index, partner);
             }
         }
     }
 
-    fn take(&mut self, index: usize, partner: usize) {
+    fn set_partner(&mut self, index: usize, partner: usize) {
         self.partners[index] = Some(partner);
         self.is_taken[partner] = true;
     }
@@ -125,13 +128,14 @@ impl<'p, 'c> Matching<'p, 'c> {
         if old.len() * new.len() > COMPARED {
             return;
         }
-        let old_words: Vec<_> = old.iter().map(|&index| words(&self.before[index])).collect();
-        let new_words: Vec<_> = new.iter().map(|&index| words(&self.after[index])).collect();
+        let old_words: Vec<_> =
+            old.iter().map(|&index| sorted_words(&self.before[index])).collect();
+        let new_words: Vec<_> = new.iter().map(|&index| sorted_words(&self.after[index])).collect();
         let mut scores = Vec::new();
         for (&index, old) in old.iter().zip(&old_words) {
             for (&partner, new) in new.iter().zip(&new_words) {
-                if source(&self.before[index]) == source(&self.after[partner]) {
-                    scores.push((likeness(old, new), index, partner));
+                if piece_source(&self.before[index]) == piece_source(&self.after[partner]) {
+                    scores.push((word_similarity(old, new), index, partner));
                 }
             }
         }
@@ -139,18 +143,18 @@ impl<'p, 'c> Matching<'p, 'c> {
         scores.sort_by(|left, right| right.0.total_cmp(&left.0));
         for (_, index, partner) in scores {
             if self.partners[index].is_none() && !self.is_taken[partner] {
-                self.take(index, partner);
+                self.set_partner(index, partner);
             }
         }
     }
 }
 
-fn text<'p>(piece: &'p DiffPiece<'_>) -> (Text<'p>, Text<'p>) {
-    (Text::of(&piece.text), Text::of(piece.description))
+fn piece_texts<'p>(piece: &'p DiffPiece<'_>) -> (Text<'p>, Text<'p>) {
+    (Text::from_content(&piece.text), Text::from_content(piece.description))
 }
 
 /// Returns the words of a piece, sorted.
-fn words<'p>(piece: &'p DiffPiece<'_>) -> Vec<&'p str> {
+fn sorted_words<'p>(piece: &'p DiffPiece<'_>) -> Vec<&'p str> {
     let mut words: Vec<&str> = piece.text.split_whitespace().collect();
     words.sort_unstable();
     words
@@ -158,14 +162,14 @@ fn words<'p>(piece: &'p DiffPiece<'_>) -> Vec<&'p str> {
 
 /// Returns the part of the words of both that is in both.
 #[expect(clippy::cast_precision_loss, reason = "no text has as many words as a float has digits")]
-fn likeness(left: &[&str], right: &[&str]) -> f64 {
+fn word_similarity(left: &[&str], right: &[&str]) -> f64 {
     let all = left.len() + right.len();
-    2.0 * common(left, right) as f64 / all.max(1) as f64
+    2.0 * count_common(left, right) as f64 / all.max(1) as f64
 }
 
 /// Returns which of the old pieces in the briefing left their place among the others: all but the most
 /// that kept their order.
-fn misplaced(
+fn find_misplaced(
     before: &[DiffPiece<'_>],
     after: &[DiffPiece<'_>],
     partners: &[Option<usize>],

@@ -89,7 +89,7 @@ fn change_report<'r>(
     change: &'r ItemChange<'r>,
 ) -> ChangeReport<'r> {
     let piece = change.piece();
-    let cover = comparison.cover(change);
+    let cover = comparison.cover_change(change);
     ChangeReport {
         kind: change.kind.as_str(),
         dialect: piece.dialect,

@@ -21,7 +21,7 @@ fn catalog(files: &[(&str, &str)]) -> Catalog {
         dialects: Dialects::All,
         strangers: Strangers::LeftOut,
     };
-    Catalog::whole(&system, &root, scope)
+    Catalog::read_project(&system, &root, scope)
 }
 
 /// The files that guidance is about.
@@ -37,13 +37,13 @@ fn changes_with(moment: &Moment, before: &str, after: &str) -> Vec<String> {
     let (before, after) = (state(before), state(after));
     let changed = [ChangedFile { path: "AGENTS.yaml".to_owned(), is_linked: false }];
     let asked = DiffQuestion { moment, changed: &changed, within: &[] };
-    shown(&compare(&before, &after, &asked))
+    shown(&compare_catalogs(&before, &after, &asked))
 }
 
 fn shown(comparison: &Comparison<'_>) -> Vec<String> {
     let line = |change: &ItemChange<'_>| {
         let piece = change.piece();
-        let parts = comparison.cover(change).parts;
+        let parts = comparison.cover_change(change).parts;
         let paths: Vec<_> = parts.iter().map(|part| part.path.as_str()).collect();
         let text = |piece: &Option<DiffPiece<'_>>| {
             piece.as_ref().map_or("-".to_owned(), |piece| piece.text.trim().to_owned())
@@ -159,7 +159,7 @@ fn the_same_text_from_elsewhere_has_moved() {
         .map(|path| ChangedFile { path: path.to_owned(), is_linked: false });
     let moment = Moment::default();
     let asked = DiffQuestion { moment: &moment, changed: &changed, within: &[] };
-    let comparison = compare(&before, &after, &asked);
+    let comparison = compare_catalogs(&before, &after, &asked);
     assert_eq!(
         shown(&comparison),
         [
@@ -180,7 +180,7 @@ fn only_what_a_changed_file_reaches_is_looked_at() {
     let moment = Moment::default();
     let run = |is_linked, within: &[String]| {
         let changed = [ChangedFile { path: "a/AGENTS.yaml".to_owned(), is_linked }];
-        shown(&compare(
+        shown(&compare_catalogs(
             &before,
             &after,
             &DiffQuestion { moment: &moment, changed: &changed, within },
@@ -192,7 +192,7 @@ fn only_what_a_changed_file_reaches_is_looked_at() {
     assert_eq!(run(true, &["b".to_owned()]), [b]);
     assert_eq!(run(true, &["b/f".to_owned()]), ["text context[0]: Old. > New. for b/f"]);
     let nothing = DiffQuestion { moment: &moment, changed: &[], within: &[] };
-    assert_eq!(compare(&before, &after, &nothing).changed_file_count(), 0);
+    assert_eq!(compare_catalogs(&before, &after, &nothing).changed_file_count(), 0);
 }
 
 /// However many files there are, those on the way to a path are found, in their order.
@@ -208,7 +208,7 @@ fn many_files_are_looked_up_and_few_looked_through() {
     let told = |path, kind| {
         let target = Some(Target::from_slashed(path, kind));
         let moment = Moment { target, ..Moment::default() };
-        let answer = catalog.candidates(&moment);
+        let answer = catalog.collect_candidates(&moment);
         answer.items.iter().map(|applied| applied.item.content.to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(told("d1/e/f", TargetKind::File), ["Top.", "At 1.", "Deep."]);

@@ -18,9 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::System;
 
-pub use trace::{MissingPart, ReceiptStep, ReceiptTrace, TouchedFile, file_hash, head};
+pub use trace::{MissingPart, ReceiptStep, ReceiptTrace, TouchedFile, file_hash, read_head_commit};
 
-pub use report::{LoadingDrift, NeverDelivered, chosen, drift, never_delivered};
+pub use report::{
+    LoadingDrift, NeverDelivered, filter_receipts, find_loading_drift, never_delivered,
+};
 
 const VERSION: u32 = 1;
 
@@ -172,10 +174,10 @@ impl Receipt {
         Receipt {
             version: VERSION,
             at: 0,
-            session: short(session),
+            session: shorten_text(session),
             agent: None,
             client: client.to_owned(),
-            event: short(event),
+            event: shorten_text(event),
             root: root.display().to_string(),
             directory: String::new(),
             held: false,
@@ -200,18 +202,18 @@ impl Receipt {
 
     /// Appends the receipt to the file of the day.
     pub fn record(mut self, system: &dyn System) {
-        let Some(directory) = directory(system) else { return };
+        let Some(directory) = receipts_directory(system) else { return };
         if system.env(VARIABLE).is_some_and(|value| value == "off") {
             return;
         }
         let now = system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         self.at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        self.trace.shorten();
+        self.trace.shorten_fields();
         for item in &mut self.items {
-            item.reason = short(&item.reason);
-            item.name = short(&item.name);
+            item.reason = shorten_text(&item.reason);
+            item.name = shorten_text(&item.name);
         }
-        let day = day(now);
+        let day = day_number(now);
         let name = file_name(day);
         match system.open_dir(&directory) {
             Ok(handle) => {
@@ -253,11 +255,11 @@ impl Receipts {
     /// Reads the receipts of the latest `days`.
     pub fn read(system: &dyn System, days: u64) -> Receipts {
         let mut all = Receipts::default();
-        let Some(directory) = directory(system) else { return all };
+        let Some(directory) = receipts_directory(system) else { return all };
         let now = system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let first = day(now).saturating_sub(days.min(KEPT_DAYS));
+        let first = day_number(now).saturating_sub(days.min(KEPT_DAYS));
         // A clock that went backward has left files of days to come.
-        let mut files = self::days(system, &directory);
+        let mut files = self::list_day_files(system, &directory);
         files.retain(|(day, _)| *day >= first);
         files.sort();
         for (_, path) in files {
@@ -276,13 +278,13 @@ impl Receipts {
 /// Returns whether receipts are kept.
 pub fn is_on(system: &dyn System) -> bool {
     let is_off = system.env(VARIABLE).is_some_and(|value| value == "off");
-    let off = directory(system).map(|directory| directory.join(OFF));
+    let off = receipts_directory(system).map(|directory| directory.join(OFF));
     !is_off && off.is_some_and(|off| system.resolve(&off).is_err())
 }
 
 /// Turns receipts on or off for the user.
-pub fn turn(system: &dyn System, is_on: bool) -> std::io::Result<()> {
-    let directory = directory(system).ok_or(std::io::ErrorKind::NotFound)?;
+pub fn switch_receipts(system: &dyn System, is_on: bool) -> std::io::Result<()> {
+    let directory = receipts_directory(system).ok_or(std::io::ErrorKind::NotFound)?;
     let off = directory.join(OFF);
     if !is_on {
         system.create_private_dir(&directory)?;
@@ -295,10 +297,10 @@ pub fn turn(system: &dyn System, is_on: bool) -> std::io::Result<()> {
 }
 
 /// Removes all receipts. Returns their files.
-pub fn clear(system: &dyn System) -> std::io::Result<usize> {
-    let Some(directory) = directory(system) else { return Ok(0) };
+pub fn clear_receipts(system: &dyn System) -> std::io::Result<usize> {
+    let Some(directory) = receipts_directory(system) else { return Ok(0) };
     let mut removed = 0;
-    for (_, path) in days(system, &directory) {
+    for (_, path) in list_day_files(system, &directory) {
         system.remove_file(&path)?;
         removed += 1;
     }
@@ -306,19 +308,19 @@ pub fn clear(system: &dyn System) -> std::io::Result<usize> {
 }
 
 /// Returns the directory of the receipts.
-pub fn directory(system: &dyn System) -> Option<PathBuf> {
+pub fn receipts_directory(system: &dyn System) -> Option<PathBuf> {
     Some(state_directory(system)?.join("receipts"))
 }
 
 fn remove_old(system: &dyn System, directory: &Path, today: u64) {
-    for (day, path) in days(system, directory) {
+    for (day, path) in list_day_files(system, directory) {
         if day + KEPT_DAYS < today {
             let _ = system.remove_file(&path);
         }
     }
 }
 
-fn days(system: &dyn System, directory: &Path) -> Vec<(u64, PathBuf)> {
+fn list_day_files(system: &dyn System, directory: &Path) -> Vec<(u64, PathBuf)> {
     let entries = system.open_dir(directory).and_then(|handle| handle.entries());
     let entries = entries.unwrap_or_default().into_iter();
     let days = entries.filter_map(|entry| {
@@ -332,11 +334,11 @@ fn file_name(day: u64) -> String {
     format!("{day}.jsonl")
 }
 
-fn day(now: Duration) -> u64 {
+fn day_number(now: Duration) -> u64 {
     now.as_secs() / (24 * 60 * 60)
 }
 
-fn short(text: &str) -> String {
+fn shorten_text(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => text[..end].to_owned(),
         None => text.to_owned(),
@@ -382,8 +384,9 @@ mod tests {
     fn lines_of_another_version_are_counted() {
         let system = MemorySystem::new("/p").with_env("XDG_STATE_HOME", "/state");
         receipt().record(&system);
-        let today = day(system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
-        let path = directory(&system).unwrap().join(file_name(today));
+        let today =
+            day_number(system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
+        let path = receipts_directory(&system).unwrap().join(file_name(today));
         system.append(&path, b"{\"version\": 2}\n\xff\xfe\n{\n").unwrap();
         receipt().record(&system);
         let read = Receipts::read(&system, 1);
@@ -394,10 +397,11 @@ mod tests {
     #[test]
     fn a_day_has_a_limit_and_old_days_go() {
         let system = MemorySystem::new("/p").with_env("XDG_STATE_HOME", "/state");
-        system.advance(Duration::from_secs((KEPT_DAYS + 2) * 24 * 60 * 60));
-        let directory = directory(&system).unwrap();
+        system.advance_clock(Duration::from_secs((KEPT_DAYS + 2) * 24 * 60 * 60));
+        let directory = receipts_directory(&system).unwrap();
         system.create_dir(&directory).unwrap();
-        let today = day(system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
+        let today =
+            day_number(system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
         let path = |day: u64| directory.join(file_name(day));
         for old in [today - KEPT_DAYS - 1, today - KEPT_DAYS] {
             system.append(&path(old), b"x\n").unwrap();
@@ -414,14 +418,14 @@ mod tests {
     #[test]
     fn receipts_can_be_turned_off() {
         let system = MemorySystem::new("/p").with_env("XDG_STATE_HOME", "/state");
-        turn(&system, false).unwrap();
+        switch_receipts(&system, false).unwrap();
         assert!(!is_on(&system));
         receipt().record(&system);
         assert_eq!(Receipts::read(&system, 1).receipts.len(), 0);
-        turn(&system, true).unwrap();
+        switch_receipts(&system, true).unwrap();
         receipt().record(&system);
         assert_eq!(Receipts::read(&system, 1).receipts.len(), 1);
-        assert_eq!(clear(&system).unwrap(), 1);
+        assert_eq!(clear_receipts(&system).unwrap(), 1);
         let system =
             MemorySystem::new("/p").with_env("XDG_STATE_HOME", "/s").with_env(VARIABLE, "off");
         receipt().record(&system);

@@ -39,7 +39,7 @@ pub struct LoadingDrift {
 
 /// Returns the receipts that a word chooses, with the items that it chooses: a session by its beginning, the file `path`,
 /// or an item by its place or name. An empty word chooses all.
-pub fn chosen(receipts: &[Receipt], word: &str, path: &str) -> Vec<Receipt> {
+pub fn filter_receipts(receipts: &[Receipt], word: &str, path: &str) -> Vec<Receipt> {
     let is_session = |receipt: &&Receipt| receipt.session.starts_with(word);
     if receipts.iter().any(|receipt| is_session(&receipt)) {
         return receipts.iter().filter(is_session).cloned().collect();
@@ -73,9 +73,9 @@ pub fn never_delivered(project: &Project<'_>, receipts: &[Receipt]) -> Vec<Never
         let briefing = project.everything().client(client).resolve();
         let is_loaded = |kind| matches!(kind, ReasonKind::Loaded | ReasonKind::ListedByClient);
         let left = briefing.left_out.iter().filter(|item| is_loaded(item.reason.kind));
-        loaded.extend(left.map(|item| below(root, &item.path)));
+        loaded.extend(left.map(|item| display_below(root, &item.path)));
         for item in briefing.active.iter().chain(&briefing.listed) {
-            let place = below(root, &item.path);
+            let place = display_below(root, &item.path);
             if !got.contains(&(place.as_str(), item.name.as_str())) {
                 let (dialect, name, line) = (item.dialect, item.name.clone(), item.line);
                 due.insert((place.clone(), line), NeverDelivered { dialect, name, place, line });
@@ -87,7 +87,7 @@ pub fn never_delivered(project: &Project<'_>, receipts: &[Receipt]) -> Vec<Never
     let of_ours = [structured::NAME, hosted::NAME, tasks::NAME];
     let waiting = whole.manual.iter().filter(|item| item.trigger == Some("auto"));
     for item in whole.active.iter().chain(&whole.listed).chain(waiting) {
-        let place = below(root, &item.path);
+        let place = display_below(root, &item.path);
         if of_ours.contains(&item.dialect) && !got.contains(&(place.as_str(), item.name.as_str())) {
             let (dialect, name, line) = (item.dialect, item.name.clone(), item.line);
             due.insert((place.clone(), line), NeverDelivered { dialect, name, place, line });
@@ -98,7 +98,7 @@ pub fn never_delivered(project: &Project<'_>, receipts: &[Receipt]) -> Vec<Never
 
 /// Compares the files that clients reported to have loaded with those that we believe they load, session by session.
 /// Only sessions with such reports count.
-pub fn drift(project: &Project<'_>, receipts: &[Receipt]) -> Vec<LoadingDrift> {
+pub fn find_loading_drift(project: &Project<'_>, receipts: &[Receipt]) -> Vec<LoadingDrift> {
     let mut sessions: BTreeMap<(&str, &str), SessionFiles<'_>> = BTreeMap::new();
     for receipt in receipts {
         let session = sessions.entry((&receipt.client, &receipt.session)).or_default();
@@ -133,7 +133,7 @@ pub fn drift(project: &Project<'_>, receipts: &[Receipt]) -> Vec<LoadingDrift> {
                 item.reason.kind == ReasonKind::Loaded
                     && matches!(item.kind, "rule" | "instructions")
             });
-            believed.extend(left.map(|item| below(root, &item.path)));
+            believed.extend(left.map(|item| display_below(root, &item.path)));
         }
         let drift = |place: &str, is_loaded| LoadingDrift {
             client: client.to_owned(),
@@ -167,6 +167,6 @@ struct SessionFiles<'r> {
     imports: BTreeSet<&'r str>,
 }
 
-fn below(root: &Path, path: &Path) -> String {
+fn display_below(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

@@ -10,7 +10,7 @@ use brief_system::ReadError;
 use brief_system::hash::sha256;
 use serde::{Deserialize, Serialize};
 
-use super::{Receipt, short};
+use super::{Receipt, shorten_text};
 use crate::System;
 
 /// The largest file that is hashed: a hook waits for it.
@@ -82,9 +82,9 @@ impl ReceiptTrace {
         *self == ReceiptTrace::default()
     }
 
-    pub(super) fn shorten(&mut self) {
+    pub(super) fn shorten_fields(&mut self) {
         for text in [&mut self.call, &mut self.root_session, &mut self.agent_type] {
-            *text = text.take().map(|text| short(&text));
+            *text = text.take().map(|text| shorten_text(&text));
         }
         // A cut path would lead elsewhere.
         self.transcript.take_if(|path| path.chars().count() > LONGEST_PATH);
@@ -93,7 +93,7 @@ impl ReceiptTrace {
 
 impl Receipt {
     /// Returns the parts that it lacks, each with the reason.
-    pub fn missing(&self) -> Vec<MissingPart> {
+    pub fn missing_parts(&self) -> Vec<MissingPart> {
         let ReceiptTrace { call, transcript, root_session, head, step, .. } = &self.trace;
         let client = &self.client;
         let event = &self.event;
@@ -118,7 +118,7 @@ impl Receipt {
 }
 
 /// Returns the commit that a directory's repository is at, without asking git; `None` if it cannot be told.
-pub fn head(system: &dyn System, root: &Path) -> Option<String> {
+pub fn read_head_commit(system: &dyn System, root: &Path) -> Option<String> {
     let text = |path: &Path, limit| {
         let bytes = system.read(path, limit).ok()?;
         String::from_utf8(bytes).ok()
@@ -130,7 +130,7 @@ pub fn head(system: &dyn System, root: &Path) -> Option<String> {
     }
     let head = text(&directory.join("HEAD"), 4096)?;
     let Some(name) = head.trim().strip_prefix("ref:").map(str::trim) else {
-        return commit(&head);
+        return parse_commit_hash(&head);
     };
     if name.split('/').any(|part| part.is_empty() || part == "..") || Path::new(name).is_absolute()
     {
@@ -139,14 +139,14 @@ pub fn head(system: &dyn System, root: &Path) -> Option<String> {
     let common = text(&directory.join("commondir"), 4096);
     let common = common.map_or_else(|| directory.clone(), |common| directory.join(common.trim()));
     if let Some(found) = text(&common.join(name), 4096) {
-        return commit(&found);
+        return parse_commit_hash(&found);
     }
     let packed = text(&common.join("packed-refs"), MOST_REFS)?;
     let mut lines = packed.lines().filter_map(|line| line.split_once(' '));
-    lines.find(|(_, known)| *known == name).and_then(|(hash, _)| commit(hash))
+    lines.find(|(_, known)| *known == name).and_then(|(hash, _)| parse_commit_hash(hash))
 }
 
-fn commit(text: &str) -> Option<String> {
+fn parse_commit_hash(text: &str) -> Option<String> {
     let text = text.trim();
     let is_hash =
         matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -177,7 +177,7 @@ mod tests {
         for (path, text) in files {
             system = system.with_file(path, text);
         }
-        head(&system, Path::new("/p"))
+        read_head_commit(&system, Path::new("/p"))
     }
 
     /// The layouts of `gitrepository-layout(5)`: a branch, a packed branch, a detached head, a worktree.
@@ -214,11 +214,11 @@ mod tests {
     fn a_part_that_is_not_there_has_a_reason() {
         let mut receipt = Receipt::new("s", "gemini", "AfterTool", Path::new("/p"));
         receipt.trace.step = Some(ReceiptStep::AfterCall);
-        let missing: BTreeMap<_, _> = receipt.missing().into_iter().collect();
+        let missing: BTreeMap<_, _> = receipt.missing_parts().into_iter().collect();
         assert_eq!(missing["call"], "the payload of `AfterTool` of gemini has none");
         assert!(missing.contains_key("transcript") && missing.contains_key("head"));
         receipt.trace.call = Some("call_1".to_owned());
-        assert!(!receipt.missing().iter().any(|(key, _)| *key == "call"));
+        assert!(!receipt.missing_parts().iter().any(|(key, _)| *key == "call"));
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub enum MissingCause {
 
 impl MissingCause {
     /// Returns the words for it in a table.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             MissingCause::NoHook => "no hook",
             MissingCause::SwitchedOff => "switched off",
@@ -82,7 +82,7 @@ impl MissingCause {
 
 impl fmt::Display for MissingCause {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.words())
+        formatter.write_str(self.label())
     }
 }
 
@@ -94,7 +94,7 @@ impl Delivery {
     }
 
     /// Returns a client that nothing is delivered to.
-    pub fn missing(
+    pub fn with_missing_hook(
         cause: MissingCause,
         reason: impl Into<String>,
         fix: Option<String>,

@@ -1,6 +1,6 @@
 //! The guidance that each of several clients has at one moment, and the way it comes to them.
 //!
-//! The answer is that of [`Catalog::resolve`], once for each client, item by item beside each other. What would be
+//! The answer is that of [`Catalog::resolve_moment`], once for each client, item by item beside each other. What would be
 //! delivered counts as delivered only where a hook is installed that works ([`Delivery`]).
 
 mod delivery;
@@ -147,7 +147,7 @@ pub struct Total {
 
 impl Total {
     /// Adds an item as the client has it.
-    pub(crate) fn add(&mut self, sight: &Sight) {
+    pub(crate) fn add_sight(&mut self, sight: &Sight) {
         match sight.how {
             Arrival::Loaded => self.loaded += sight.tokens,
             Arrival::Listed => self.listed += sight.tokens,
@@ -211,27 +211,27 @@ pub fn asked_clients(
 }
 
 fn usual_clients(system: &dyn System, root: &Path) -> Vec<String> {
-    let known = OwnClients::below(system, root).known();
-    let shown = known.shown(|path| system.resolve(&root.join(path)).is_ok());
+    let known = OwnClients::read_project(system, root).known_clients();
+    let shown = known.clients_in_project(|path| system.resolve(&root.join(path)).is_ok());
     let usual = if shown.is_empty() { USUAL.to_vec() } else { shown };
     usual.into_iter().map(str::to_owned).collect()
 }
 
 impl<'c> Sees<'c> {
     /// Asks for each viewer. Reasons name places relative to `root`.
-    pub fn of(
+    pub fn from_catalog(
         catalog: &'c Catalog,
         root: &'c Path,
         viewers: &'c [Viewer],
         count: Count<'_>,
     ) -> Self {
-        SeesTable::ask(catalog, root, viewers, count, ReasonWords::Written).finish(count)
+        SeesTable::from_catalog(catalog, root, viewers, count, ReasonWords::Written).finish(count)
     }
 
     /// Asks for each viewer how it gets each item; reasons are empty, and tokens 0.
-    pub fn arrivals(catalog: &'c Catalog, root: &'c Path, viewers: &'c [Viewer]) -> Self {
+    pub fn without_reasons(catalog: &'c Catalog, root: &'c Path, viewers: &'c [Viewer]) -> Self {
         let count = |_: &str| 0;
-        SeesTable::ask(catalog, root, viewers, &count, ReasonWords::Skipped).finish(&count)
+        SeesTable::from_catalog(catalog, root, viewers, &count, ReasonWords::Skipped).finish(&count)
     }
 }
 

@@ -12,7 +12,7 @@ use brief_syntax::Target;
 use brief_syntax::render::path_below;
 
 use super::{Arrival, SamePlace, SeenItem, Sees, Sight, Total, Viewer};
-use crate::budget::{Count, cost};
+use crate::budget::{Count, item_cost};
 use crate::catalog::Catalog;
 use crate::repetition::Text;
 
@@ -41,7 +41,7 @@ pub(crate) struct SeesTable<'c> {
 
 impl<'c> SeesTable<'c> {
     /// Asks for each viewer.
-    pub(crate) fn ask(
+    pub(crate) fn from_catalog(
         catalog: &'c Catalog,
         root: &'c Path,
         viewers: &'c [Viewer],
@@ -58,7 +58,7 @@ impl<'c> SeesTable<'c> {
             told: vec![HashMap::new(); viewers.len()],
         };
         for (column, viewer) in viewers.iter().enumerate() {
-            let answer = catalog.resolve(&viewer.moment);
+            let answer = catalog.resolve_moment(&viewer.moment);
             for applied in &answer.items {
                 table.put_item(column, applied, count);
             }
@@ -75,15 +75,15 @@ impl<'c> SeesTable<'c> {
     /// Puts an item that applies into a client's column.
     pub(crate) fn put_item(&mut self, column: usize, applied: &Applied<'c>, count: Count<'_>) {
         let item = &applied.item;
-        let reason = self.reason(column, &applied.reason);
+        let reason = self.render_reason(column, &applied.reason);
         let row = self.row_of(item);
         let sight = if item.state == State::Manual {
-            Sight { how: Arrival::Manual, ..skipped(reason) }
+            Sight { how: Arrival::Manual, ..skipped_sight(reason) }
         } else {
             self.sight_of_item(column, item, reason, count)
         };
         if item.state == State::Active {
-            self.told[column].entry(Text::of(item.content)).or_insert(row);
+            self.told[column].entry(Text::from_content(item.content)).or_insert(row);
         }
         self.items[row].seen[column] = sight;
     }
@@ -99,14 +99,14 @@ impl<'c> SeesTable<'c> {
             State::Active => (Arrival::Delivered, &self.viewers[column].delivery),
             _ => (Arrival::Listed, &self.viewers[column].delivery),
         };
-        let tokens = cost(item, count);
+        let tokens = item_cost(item, count);
         match delivery.missing_hook() {
-            None => Sight { how, tokens, ..skipped(reason) },
+            None => Sight { how, tokens, ..skipped_sight(reason) },
             Some(missing) => Sight {
                 how: Arrival::Missing,
                 cause: Some(missing.cause),
                 tokens,
-                ..skipped(match self.words {
+                ..skipped_sight(match self.words {
                     ReasonWords::Written => delivery.missing_reason().unwrap_or_default(),
                     ReasonWords::Skipped => String::new(),
                 })
@@ -121,13 +121,15 @@ impl<'c> SeesTable<'c> {
         if item.state == State::Manual || !matches!(known, Arrival::Skipped | Arrival::Manual) {
             return;
         }
-        let told = self.told[column].get(&Text::of(item.content)).copied();
+        let told = self.told[column].get(&Text::from_content(item.content)).copied();
         if let Some(other) = told.filter(|&other| other != row && item.state == State::Active) {
             let SeenItem { dialect, path, line, .. } = self.items[other];
             self.same.insert((row, column), Origin { dialect, path, line });
-            let reason =
-                self.reason(column, &Reason::SameText { origin: Origin { dialect, path, line } });
-            self.items[row].seen[column] = Sight { how: Arrival::Same, ..skipped(reason) };
+            let reason = self.render_reason(
+                column,
+                &Reason::SameText { origin: Origin { dialect, path, line } },
+            );
+            self.items[row].seen[column] = Sight { how: Arrival::Same, ..skipped_sight(reason) };
             return;
         }
         self.put_item(column, &Applied::new(item.clone(), Reason::Listed), count);
@@ -140,7 +142,7 @@ impl<'c> SeesTable<'c> {
         let level = Level::of_directory(directory, !decision.pattern_spans.is_empty());
         let (kind, line) = ("decision", decision.line);
         let content = decision.decision.as_str();
-        let row = self.row((structured::NAME, path, line, name), kind, level, content);
+        let row = self.ensure_row((structured::NAME, path, line, name), kind, level, content);
         let reason = match (self.words, self.viewers[column].delivery.missing_hook()) {
             (ReasonWords::Skipped, _) => "",
             (_, None) => {
@@ -148,27 +150,27 @@ impl<'c> SeesTable<'c> {
             }
             (_, Some(_)) => "`brief context --decisions` shows it",
         };
-        self.items[row].seen[column] = Sight { how: Arrival::Manual, ..skipped(reason) };
+        self.items[row].seen[column] = Sight { how: Arrival::Manual, ..skipped_sight(reason) };
     }
 
     /// Puts a candidate that is left out into a client's column.
     pub(crate) fn put_left_out(&mut self, column: usize, left_out: &LeftOut<'c>, count: Count<'_>) {
         let &LeftOut { dialect, kind, name, path, line, level, content, .. } = left_out;
-        let row = self.row((dialect, path, line, name), kind, level, content);
-        let reason = self.reason(column, &left_out.reason);
+        let row = self.ensure_row((dialect, path, line, name), kind, level, content);
+        let reason = self.render_reason(column, &left_out.reason);
         let sight = match left_out.reason {
             Reason::LoadedByClient { part: LoadedPart::Whole, .. } => {
-                Sight { how: Arrival::Loaded, tokens: count(content), ..skipped(reason) }
+                Sight { how: Arrival::Loaded, tokens: count(content), ..skipped_sight(reason) }
             }
             Reason::LoadedByClient { .. } => {
                 let tokens = count(&name.to_string()) + count(content);
-                Sight { how: Arrival::Listed, tokens, ..skipped(reason) }
+                Sight { how: Arrival::Listed, tokens, ..skipped_sight(reason) }
             }
             Reason::SameText { origin } | Reason::SameTextLoaded { origin, .. } => {
                 self.same.insert((row, column), origin);
-                Sight { how: Arrival::Same, ..skipped(reason) }
+                Sight { how: Arrival::Same, ..skipped_sight(reason) }
             }
-            _ => skipped(reason),
+            _ => skipped_sight(reason),
         };
         if sight.how != Arrival::Same {
             self.same.remove(&(row, column));
@@ -178,10 +180,10 @@ impl<'c> SeesTable<'c> {
 
     fn row_of(&mut self, item: &Item<'c>) -> usize {
         let &Item { dialect, kind, name, path, line, level, content, .. } = item;
-        self.row((dialect, path, line, name), kind, level, content)
+        self.ensure_row((dialect, path, line, name), kind, level, content)
     }
 
-    fn row(
+    fn ensure_row(
         &mut self,
         key: RowKey<'c>,
         kind: &'static str,
@@ -197,7 +199,7 @@ impl<'c> SeesTable<'c> {
                 ReasonWords::Written => "is not for this client".to_owned(),
                 ReasonWords::Skipped => String::new(),
             };
-            let seen = vec![skipped(reason); self.viewers.len()];
+            let seen = vec![skipped_sight(reason); self.viewers.len()];
             let tokens = 0;
             self.items.push(SeenItem {
                 dialect,
@@ -217,12 +219,12 @@ impl<'c> SeesTable<'c> {
         row
     }
 
-    fn reason(&self, column: usize, reason: &Reason<'_>) -> String {
+    fn render_reason(&self, column: usize, reason: &Reason<'_>) -> String {
         match self.words {
             ReasonWords::Written => {
                 let target = self.viewers[column].moment.target.as_ref();
                 let about = target.map(Target::slashed).unwrap_or_default();
-                reason.about(about).seen_from(self.root).to_string()
+                reason.display_with_path(about).seen_from(self.root).to_string()
             }
             ReasonWords::Skipped => String::new(),
         }
@@ -234,7 +236,7 @@ impl<'c> SeesTable<'c> {
             self.leave_out_loaded(column);
         }
         let mut same: Vec<((usize, usize), Option<usize>)> = Vec::new();
-        let places = self.places();
+        let places = self.rows_by_path();
         for &(row, column) in self.same.keys() {
             same.push(((row, column), self.find_origin(&places, row, column)));
         }
@@ -252,7 +254,7 @@ impl<'c> SeesTable<'c> {
             if item.tokens == 0 {
                 item.tokens = count(item.content);
             }
-            item.seen.iter().zip(&mut totals).for_each(|(sight, total)| total.add(sight));
+            item.seen.iter().zip(&mut totals).for_each(|(sight, total)| total.add_sight(sight));
         }
         items.sort_by(|left, right| {
             (left.level, left.path, left.line).cmp(&(right.level, right.path, right.line))
@@ -268,7 +270,7 @@ impl<'c> SeesTable<'c> {
         let mut loaded: HashMap<Text<'c>, usize> = HashMap::new();
         for (row, item) in self.items.iter().enumerate() {
             if item.seen[column].how == Arrival::Loaded && !item.content.trim().is_empty() {
-                loaded.entry(Text::of(item.content)).or_insert(row);
+                loaded.entry(Text::from_content(item.content)).or_insert(row);
             }
         }
         let told: Vec<(usize, usize)> = self.told[column]
@@ -281,15 +283,15 @@ impl<'c> SeesTable<'c> {
                 let SeenItem { dialect, path, line, .. } = self.items[other];
                 let origin = Origin { dialect, path, line };
                 let client = self.viewers[column].client.as_str();
-                let reason = self.reason(column, &Reason::SameTextLoaded { client, origin });
+                let reason = self.render_reason(column, &Reason::SameTextLoaded { client, origin });
                 self.same.insert((row, column), origin);
-                self.items[row].seen[column] = skipped(reason);
+                self.items[row].seen[column] = skipped_sight(reason);
             }
         }
     }
 
     /// Returns the rows by file and line. An installed item has another dialect than its file.
-    fn places(&self) -> HashMap<&'c Path, Vec<usize>> {
+    fn rows_by_path(&self) -> HashMap<&'c Path, Vec<usize>> {
         let mut places: HashMap<&'c Path, Vec<usize>> = HashMap::new();
         for (row, item) in self.items.iter().enumerate() {
             places.entry(item.path).or_default().push(row);
@@ -310,11 +312,11 @@ impl<'c> SeesTable<'c> {
                 let is_there = self.items[at].seen[column].how != Arrival::Skipped;
                 return (is_there && at != row).then_some(at);
             };
-            let text = Text::of(self.items[at].content);
+            let text = Text::from_content(self.items[at].content);
             let rows = places.get(origin.path)?.iter().copied();
             let mut rows: Vec<usize> =
                 rows.filter(|&row| row != at && self.items[row].line == origin.line).collect();
-            rows.sort_by_key(|&row| Text::of(self.items[row].content) != text);
+            rows.sort_by_key(|&row| Text::from_content(self.items[row].content) != text);
             at = *rows.first()?;
         }
         None
@@ -328,6 +330,6 @@ impl<'c> SeesTable<'c> {
 }
 
 /// Returns a sight of something that does not apply, to be filled in.
-fn skipped(reason: impl Into<String>) -> Sight {
+fn skipped_sight(reason: impl Into<String>) -> Sight {
     Sight { how: Arrival::Skipped, cause: None, same_as: None, reason: reason.into(), tokens: 0 }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use brief_dialects::FileSet;
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 use serde::Serialize;
 
 use super::Survey;
@@ -39,7 +39,7 @@ impl MarkCounts {
         MarkCounts(std::iter::once(0).chain(sums).collect())
     }
 
-    pub(crate) fn within(&self, files: Range<usize>) -> usize {
+    pub(crate) fn count_in_range(&self, files: Range<usize>) -> usize {
         self.0[files.end] - self.0[files.start]
     }
 }
@@ -57,9 +57,9 @@ struct GapSearch<'s, 'c> {
 impl<'c> Survey<'c> {
     /// Returns the files below a directory that nothing is for: whole directories where it can be.
     /// Files that guidance stands in are not counted.
-    pub fn gaps(&self, root: &Path, directory: &str) -> Vec<CoverageGap<'c>> {
+    pub fn find_gaps(&self, root: &Path, directory: &str) -> Vec<CoverageGap<'c>> {
         let files = self.files.files.as_slice();
-        let sources = self.sources(root);
+        let sources = self.source_files(root);
         let is_bare = |file: usize| !self.covered.contains(file) && !sources.contains(file);
         let mut search = GapSearch {
             files,
@@ -69,19 +69,19 @@ impl<'c> Survey<'c> {
             gaps: Vec::new(),
         };
         let places = self.files.places_below(directory);
-        search.look(directory, places);
+        search.search_directory(directory, places);
         search.gaps
     }
 
     /// Returns the files that guidance stands in.
-    fn sources(&self, root: &Path) -> FileSet {
+    fn source_files(&self, root: &Path) -> FileSet {
         let items = self.items.iter().map(|surveyed| surveyed.item.path);
         let paths = items.chain(self.left_out.iter().map(|left_out| left_out.path));
         let mut sources = FileSet::new(self.files.files.len());
         // As bytes: paths are compared part by part.
         for path in paths.map(Path::as_os_str).collect::<BTreeSet<_>>() {
             let Ok(below) = Path::new(path).strip_prefix(root) else { continue };
-            if let Ok(file) = self.files.files.binary_search(&slashed(below)) {
+            if let Ok(file) = self.files.files.binary_search(&to_slashed(below)) {
                 sources.insert(file);
             }
         }
@@ -92,13 +92,13 @@ impl<'c> Survey<'c> {
 impl GapSearch<'_, '_> {
     /// Looks at a directory with the places of its files. A walk has no more levels than
     /// fit on the stack.
-    fn look(&mut self, directory: &str, places: Range<usize>) {
+    fn search_directory(&mut self, directory: &str, places: Range<usize>) {
         let Range { start: mut file, end } = places;
-        let files = self.bare.within(places.clone());
+        let files = self.bare.count_in_range(places.clone());
         if files == 0 {
             return;
         }
-        let of = places.len() - self.neutral.within(places);
+        let of = places.len() - self.neutral.count_in_range(places);
         let (directory, names) = (directory.to_owned(), Vec::new());
         if files == of {
             self.gaps.push(CoverageGap { directory, is_deep: true, files, of, names });
@@ -111,7 +111,7 @@ impl GapSearch<'_, '_> {
             let path = &self.files[file];
             match path[prefix..].find('/') {
                 None => {
-                    own.of += 1 - self.neutral.within(file..file + 1);
+                    own.of += 1 - self.neutral.count_in_range(file..file + 1);
                     if (self.is_bare)(file) {
                         own.files += 1;
                         own.names.push(&path[prefix..]);
@@ -133,7 +133,7 @@ impl GapSearch<'_, '_> {
             self.gaps.push(own);
         }
         for (child, places) in below {
-            self.look(child, places);
+            self.search_directory(child, places);
         }
     }
 }

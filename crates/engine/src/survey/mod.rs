@@ -1,6 +1,6 @@
 //! A whole project at once: what there is, where it applies, what it costs.
 //!
-//! Made from what each dialect tells about its items and files ([`Catalog::reach`]), not from an
+//! Made from what each dialect tells about its items and files ([`Catalog::collect_reach`]), not from an
 //! answer for every file: a project may have a hundred thousand of them.
 
 mod gaps;
@@ -19,7 +19,7 @@ use brief_syntax::{Target, TargetKind};
 use serde::Serialize;
 
 use crate::Catalog;
-use crate::budget::{Count, cost};
+use crate::budget::{Count, item_cost};
 use crate::repetition::Text;
 use crate::sees::{ReasonWords, Sees, SeesTable, Total, Viewer};
 
@@ -122,7 +122,7 @@ pub struct DialectCost {
 
 impl DialectCost {
     /// Sums up the costs of items by dialect, the most expensive first.
-    pub fn sums(items: impl Iterator<Item = (&'static str, usize)>) -> Vec<DialectCost> {
+    pub fn sum_by_dialect(items: impl Iterator<Item = (&'static str, usize)>) -> Vec<DialectCost> {
         let mut dialects: Vec<DialectCost> = Vec::new();
         for (dialect, tokens) in items {
             match dialects.iter_mut().find(|of| of.dialect == dialect) {
@@ -140,7 +140,7 @@ impl DialectCost {
 
 type ItemKey<'c> = (&'c OsStr, usize, Name<'c>);
 
-fn key<'c>(item: &Item<'c>) -> ItemKey<'c> {
+fn item_key<'c>(item: &Item<'c>) -> ItemKey<'c> {
     (item.path.as_os_str(), item.line, item.name)
 }
 
@@ -157,7 +157,7 @@ struct SharedTexts<'c> {
 }
 
 impl<'c> SharedTexts<'c> {
-    fn get(&mut self, text: Text<'c>, files: usize) -> &mut SharedText {
+    fn ensure_text(&mut self, text: Text<'c>, files: usize) -> &mut SharedText {
         let place = *self.places.entry(text).or_insert(self.texts.len());
         if place == self.texts.len() {
             let none = || FileSet::new(files);
@@ -168,9 +168,9 @@ impl<'c> SharedTexts<'c> {
 }
 
 impl<'c> Survey<'c> {
-    /// Looks at a project that was read with [`Catalog::whole`]; `None` for any other. The target
+    /// Looks at a project that was read with [`Catalog::read_project`]; `None` for any other. The target
     /// of the moment does not count.
-    pub fn of(
+    pub fn from_catalog(
         catalog: &'c Catalog,
         root: &Path,
         moment: &Moment,
@@ -178,7 +178,7 @@ impl<'c> Survey<'c> {
     ) -> Option<Survey<'c>> {
         let files = catalog.files()?;
         let moment = Moment { target: None, ..moment.clone() };
-        let listed = catalog.candidates(&moment);
+        let listed = catalog.collect_candidates(&moment);
         let mut survey = Survey {
             items: Vec::with_capacity(listed.items.len()),
             left_out: listed.left_out,
@@ -192,51 +192,55 @@ impl<'c> Survey<'c> {
         // What stands in one place only need not be held against anything.
         let mut places: HashMap<Text<'c>, usize> = HashMap::new();
         for Applied { item, .. } in listed.items {
-            *places.entry(Text::of(item.content)).or_default() += 1;
-            known.entry(key(&item)).or_insert(survey.items.len());
-            survey.push(root, item, count);
+            *places.entry(Text::from_content(item.content)).or_default() += 1;
+            known.entry(item_key(&item)).or_insert(survey.items.len());
+            survey.push_item(root, item, count);
         }
         for left_out in &survey.left_out {
             if matches!(left_out.reason, Reason::LoadedByClient { .. }) {
-                *places.entry(Text::of(left_out.content)).or_default() += 1;
+                *places.entry(Text::from_content(left_out.content)).or_default() += 1;
             }
         }
         let mut shared = SharedTexts { places: HashMap::new(), texts: Vec::new() };
         let number = files.files.len();
-        catalog.reach(&moment, &mut |mut reached| {
-            if !is_for_everybody(reached.candidate.called().0) {
+        catalog.collect_reach(&moment, &mut |mut reached| {
+            if !is_for_everybody(reached.candidate.identity_mut().0) {
                 survey.examples.extend(reached.files.first());
                 survey.examples.extend(reached.files.last());
             }
             match reached.candidate {
                 Candidate::Loaded(left_out) => {
-                    survey.covered.add(&reached.files);
-                    shared.get(Text::of(left_out.content), number).loaded.add(&reached.files);
+                    survey.covered.union_with(&reached.files);
+                    shared
+                        .ensure_text(Text::from_content(left_out.content), number)
+                        .loaded
+                        .union_with(&reached.files);
                 }
                 Candidate::Item(item) => {
-                    let place = *known.entry(key(&item)).or_insert(survey.items.len());
+                    let place = *known.entry(item_key(&item)).or_insert(survey.items.len());
                     if place == survey.items.len() {
-                        survey.push(root, item.clone(), count);
+                        survey.push_item(root, item.clone(), count);
                     }
-                    let text = Text::of(item.content);
+                    let text = Text::from_content(item.content);
                     let is_alone = places.get(&text) == Some(&1);
                     let (state, has_directory) = (item.state, reached.has_directory);
-                    let tokens = survey.meet(place, &item, &reached.files, has_directory, count);
+                    let tokens =
+                        survey.add_reach(place, &item, &reached.files, has_directory, count);
                     match state {
-                        State::Active if is_alone => survey.charge(&reached.files, tokens),
+                        State::Active if is_alone => survey.add_costs(&reached.files, tokens),
                         State::Active => {
-                            let shared = shared.get(text, number);
+                            let shared = shared.ensure_text(text, number);
                             shared.tokens = shared.tokens.max(tokens);
-                            shared.delivered.add(&reached.files);
+                            shared.delivered.union_with(&reached.files);
                         }
-                        State::Listed | State::Manual => survey.charge(&reached.files, tokens),
+                        State::Listed | State::Manual => survey.add_costs(&reached.files, tokens),
                     }
                 }
             }
         });
         for SharedText { tokens, mut delivered, loaded } in shared.texts {
-            delivered.subtract(&loaded);
-            survey.charge(&delivered, tokens);
+            delivered.difference_with(&loaded);
+            survey.add_costs(&delivered, tokens);
         }
         survey.find_repetitions();
         let counted = survey.items.iter().filter(|surveyed| !surveyed.is_repeated);
@@ -244,9 +248,9 @@ impl<'c> Survey<'c> {
         Some(survey)
     }
 
-    fn push(&mut self, root: &Path, item: Item<'c>, count: Count<'_>) {
+    fn push_item(&mut self, root: &Path, item: Item<'c>, count: Count<'_>) {
         let directory = directory_of(root, item.path, item.level);
-        let tokens = cost(&item, count);
+        let tokens = item_cost(&item, count);
         self.items.push(SurveyedItem {
             item,
             directory,
@@ -260,7 +264,7 @@ impl<'c> Survey<'c> {
     }
 
     /// Adds what is known of an item, and returns what it costs there.
-    fn meet(
+    fn add_reach(
         &mut self,
         place: usize,
         item: &Item<'c>,
@@ -271,12 +275,12 @@ impl<'c> Survey<'c> {
         let surveyed = &mut self.items[place];
         let number = files.count();
         let is_known = item.state == surveyed.item.state;
-        let tokens = if is_known { surveyed.tokens } else { cost(item, count) };
+        let tokens = if is_known { surveyed.tokens } else { item_cost(item, count) };
         if item.state == State::Manual {
             surveyed.is_manual |= number > 0;
             return tokens;
         }
-        self.covered.add(files);
+        self.covered.union_with(files);
         // A list does not know whether an item would be active; a file does.
         if number > 0 && (surveyed.files == 0 || item.state < surveyed.item.state) {
             surveyed.item.state = item.state;
@@ -289,7 +293,7 @@ impl<'c> Survey<'c> {
         tokens
     }
 
-    fn charge(&mut self, files: &FileSet, tokens: usize) {
+    fn add_costs(&mut self, files: &FileSet, tokens: usize) {
         if tokens > 0 {
             files.iter().for_each(|file| self.costs[file] += tokens);
         }
@@ -300,14 +304,16 @@ impl<'c> Survey<'c> {
         for surveyed in &mut self.items {
             let item = &surveyed.item;
             surveyed.is_repeated =
-                item.state == State::Active && !seen.insert(Text::of(item.content));
+                item.state == State::Active && !seen.insert(Text::from_content(item.content));
         }
     }
 
     /// Returns the items by dialect. The same text counts once.
-    pub fn dialects(&self) -> Vec<DialectCost> {
+    pub fn dialect_costs(&self) -> Vec<DialectCost> {
         let distinct = self.items.iter().filter(|surveyed| !surveyed.is_repeated);
-        DialectCost::sums(distinct.map(|surveyed| (surveyed.item.dialect, surveyed.tokens)))
+        DialectCost::sum_by_dialect(
+            distinct.map(|surveyed| (surveyed.item.dialect, surveyed.tokens)),
+        )
     }
 
     /// Returns how many files there are below a directory.
@@ -321,7 +327,7 @@ impl<'c> Survey<'c> {
     }
 
     /// Returns the directories that have guidance of their own, the user's first, then by path.
-    pub fn places(&self) -> Vec<SurveyedDirectory> {
+    pub fn surveyed_directories(&self) -> Vec<SurveyedDirectory> {
         let mut places: Vec<SurveyedDirectory> = Vec::new();
         let mut of: Vec<&SurveyedItem<'c>> = self.items.iter().collect();
         of.sort_by(|left, right| left.directory.cmp(&right.directory));
@@ -355,12 +361,12 @@ impl<'c> Survey<'c> {
         }
         if self.examples.len() * self.items.len() > 4 * self.files.files.len() {
             let moment = Moment { target: None, ..moment.clone() };
-            return catalog.reach(&moment, &mut |reached| tell(reached.candidate));
+            return catalog.collect_reach(&moment, &mut |reached| tell(reached.candidate));
         }
         for &file in &self.examples {
             let target = Some(Target::from_slashed(&self.files.files[file], TargetKind::File));
             let moment = Moment { target, skip_left_out: true, ..moment.clone() };
-            let answer = catalog.candidates(&moment);
+            let answer = catalog.collect_candidates(&moment);
             answer.items.into_iter().for_each(|applied| tell(Candidate::Item(applied.item)));
             answer
                 .left_out
@@ -372,28 +378,28 @@ impl<'c> Survey<'c> {
 
     /// Returns how clients come to the items, whatever file is worked on. A client that loads an item for some files has
     /// it by itself.
-    pub fn sees<'v>(
+    pub fn tabulate_sees<'v>(
         &'v self,
         catalog: &'v Catalog,
         root: &'v Path,
         viewers: &'v [Viewer],
         count: Count<'_>,
     ) -> Sees<'v> {
-        self.tabulate(catalog, root, viewers, count, ReasonWords::Written)
+        self.tabulate_items(catalog, root, viewers, count, ReasonWords::Written)
     }
 
-    /// Returns [`Survey::sees`] without the reasons, which cost more than all the rest.
-    pub fn arrivals<'v>(
+    /// Returns [`Survey::tabulate_sees`] without the reasons, which cost more than all the rest.
+    pub fn tabulate_arrivals<'v>(
         &'v self,
         catalog: &'v Catalog,
         root: &'v Path,
         viewers: &'v [Viewer],
         count: Count<'_>,
     ) -> Sees<'v> {
-        self.tabulate(catalog, root, viewers, count, ReasonWords::Skipped)
+        self.tabulate_items(catalog, root, viewers, count, ReasonWords::Skipped)
     }
 
-    fn tabulate<'v>(
+    fn tabulate_items<'v>(
         &'v self,
         catalog: &'v Catalog,
         root: &'v Path,
@@ -401,7 +407,7 @@ impl<'c> Survey<'c> {
         count: Count<'_>,
         words: ReasonWords,
     ) -> Sees<'v> {
-        let mut table = SeesTable::ask(catalog, root, viewers, count, words);
+        let mut table = SeesTable::from_catalog(catalog, root, viewers, count, words);
         for (column, viewer) in viewers.iter().enumerate() {
             for SurveyedItem { item, files, has_directory, .. } in &self.items {
                 if is_for_everybody(item.dialect) && (*files > 0 || *has_directory) {
@@ -416,15 +422,15 @@ impl<'c> Survey<'c> {
         table.finish(count)
     }
 
-    /// Returns what each of some clients has of the project, in tokens: the sums of [`Survey::sees`].
-    pub fn shares(
+    /// Returns what each of some clients has of the project, in tokens: the sums of [`Survey::tabulate_sees`].
+    pub fn client_shares(
         &self,
         catalog: &Catalog,
         root: &Path,
         viewers: &[Viewer],
         count: Count<'_>,
     ) -> Vec<Share> {
-        let sees = self.tabulate(catalog, root, viewers, count, ReasonWords::Skipped);
+        let sees = self.tabulate_items(catalog, root, viewers, count, ReasonWords::Skipped);
         let share = |(viewer, total): (&Viewer, Total)| Share {
             client: viewer.client.clone(),
             loaded: total.loaded,

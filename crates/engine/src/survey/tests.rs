@@ -40,11 +40,11 @@ fn whole(system: &MemorySystem) -> Catalog {
         dialects: Dialects::All,
         strangers: Strangers::LeftOut,
     };
-    Catalog::whole(system, &root, scope)
+    Catalog::read_project(system, &root, scope)
 }
 
 fn survey(catalog: &Catalog) -> Survey<'_> {
-    Survey::of(catalog, Path::new("/p"), &Moment::default(), &estimate_tokens).unwrap()
+    Survey::from_catalog(catalog, Path::new("/p"), &Moment::default(), &estimate_tokens).unwrap()
 }
 
 #[test]
@@ -79,21 +79,21 @@ fn costs_are_those_of_the_answers() {
     for (path, &cost_of_file) in catalog.files().unwrap().files.iter().zip(&survey.costs) {
         let target = Some(Target::from_slashed(path, TargetKind::File));
         let moment = Moment { target, ..Moment::default() };
-        let answer = catalog.resolve(&moment);
+        let answer = catalog.resolve_moment(&moment);
         let tokens: usize =
-            answer.items.iter().map(|applied| cost(&applied.item, &estimate_tokens)).sum();
+            answer.items.iter().map(|applied| item_cost(&applied.item, &estimate_tokens)).sum();
         assert_eq!(cost_of_file, tokens, "{path}");
     }
     let moment = Moment::default();
-    let all = catalog.resolve(&moment);
-    let tokens: usize = all.items.iter().map(|of| cost(&of.item, &estimate_tokens)).sum();
+    let all = catalog.resolve_moment(&moment);
+    let tokens: usize = all.items.iter().map(|of| item_cost(&of.item, &estimate_tokens)).sum();
     assert_eq!(survey.tokens, tokens);
 }
 
 #[test]
 fn directories_have_a_least_and_a_most() {
     let catalog = whole(&system());
-    let places = survey(&catalog).places();
+    let places = survey(&catalog).surveyed_directories();
     let of = |place: &SurveyedDirectory| {
         (place.path.clone(), place.items, place.least, place.most, place.files)
     };
@@ -120,11 +120,11 @@ fn a_dialect_may_be_asked_about_each_file() {
             list.push((place, reached.files.iter().collect()));
         }
     };
-    catalog.reach(&Moment::default(), &mut |reached| tell(&mut quick, reached));
+    catalog.collect_reach(&Moment::default(), &mut |reached| tell(&mut quick, reached));
     for (file, path) in files.files.iter().enumerate() {
         let target = Some(Target::from_slashed(path, TargetKind::File));
         for Applied { item, .. } in
-            catalog.candidates(&Moment { target, ..Moment::default() }).items
+            catalog.collect_candidates(&Moment { target, ..Moment::default() }).items
         {
             let place = format!("{}:{}", item.path.display(), item.line);
             match slow.iter_mut().find(|(known, _): &&mut (String, Vec<usize>)| *known == place) {
@@ -140,7 +140,7 @@ fn a_dialect_may_be_asked_about_each_file() {
 
 fn gaps(system: &MemorySystem, directory: &str) -> Vec<String> {
     let catalog = whole(system);
-    let gaps = survey(&catalog).gaps(Path::new("/p"), directory);
+    let gaps = survey(&catalog).find_gaps(Path::new("/p"), directory);
     let words = |gap: &CoverageGap<'_>| {
         let CoverageGap { directory, is_deep, files, of, names } = gap;
         let deep = if *is_deep { "/**" } else { "" };
@@ -171,12 +171,12 @@ fn files_without_guidance_are_told_by_directory() {
 fn clients_share_what_there_is() {
     let catalog = whole(&system());
     let survey = survey(&catalog);
-    let none = Delivery::missing(MissingCause::NoHook, "no hook", None);
+    let none = Delivery::with_missing_hook(MissingCause::NoHook, "no hook", None);
     let viewers = [
         Viewer::new(&Moment::default(), "claude", Delivery::by_hook("hooks.json")),
         Viewer::new(&Moment::default(), "codex", none),
     ];
-    let shares = survey.shares(&catalog, Path::new("/p"), &viewers, &estimate_tokens);
+    let shares = survey.client_shares(&catalog, Path::new("/p"), &viewers, &estimate_tokens);
     let share = |client: &str, delivered, missing| Share {
         client: client.to_owned(),
         loaded: 0,
@@ -185,7 +185,7 @@ fn clients_share_what_there_is() {
         missing,
     };
     assert_eq!(shares, [share("claude", survey.tokens, 0), share("codex", 0, survey.tokens)]);
-    let sees = survey.sees(&catalog, Path::new("/p"), &viewers, &estimate_tokens);
+    let sees = survey.tabulate_sees(&catalog, Path::new("/p"), &viewers, &estimate_tokens);
     assert_eq!(sees.totals[0].delivered, survey.tokens);
     assert_eq!(sees.totals[1].missing, survey.tokens);
 }

@@ -11,7 +11,7 @@ pub fn estimate_tokens(text: &str) -> usize {
     let mut word_length = 0;
     let mut previous_is_lower = false;
     for character in text.chars() {
-        let class = Class::of(character);
+        let class = Class::from_char(character);
         match class {
             Class::Letter => {
                 if previous == Class::Letter {
@@ -98,7 +98,7 @@ const ASCII: [Class; 128] = {
 };
 
 impl Class {
-    fn of(character: char) -> Class {
+    fn from_char(character: char) -> Class {
         match ASCII.get(character as usize) {
             Some(&class) => class,
             None => Class::beyond_ascii(character),

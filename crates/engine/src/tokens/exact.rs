@@ -23,8 +23,10 @@ pub(super) struct ExactCounter<'s> {
 impl<'s> ExactCounter<'s> {
     pub(super) fn new(system: &'s dyn System) -> ExactCounter<'s> {
         let directory = cache_directory(system).map(|cache| cache.join("tokens"));
-        let exact =
-            ExactCounter { system, record: Mutex::new(CountRecord::at(directory, VOCABULARY)) };
+        let exact = ExactCounter {
+            system,
+            record: Mutex::new(CountRecord::with_directory(directory, VOCABULARY)),
+        };
         if let Ok(current) = system.current_dir() {
             exact.keep_out_of(&current);
         }
@@ -37,7 +39,7 @@ impl<'s> ExactCounter<'s> {
         let home = resolved_home(self.system);
         let followed = |path: &Path| resolve_existing(self.system, path).path;
         let project = followed(project);
-        let mut record = self.record();
+        let mut record = self.lock_record();
         let Some(directory) = record.directory().map(followed) else {
             return;
         };
@@ -51,19 +53,19 @@ impl<'s> ExactCounter<'s> {
         if text.is_empty() {
             return 0;
         }
-        let key = TextHash::of(text);
+        let key = TextHash::from_text(text);
         // Every token has a byte at least: what says something else was not written by us.
         if let Some(known) =
-            self.record().get(self.system, key).filter(|&known| known <= text.len())
+            self.lock_record().find_count(self.system, key).filter(|&known| known <= text.len())
         {
             return known;
         }
         let count = count_now(text);
-        self.record().add(key, count);
+        self.lock_record().add_count(key, count);
         count
     }
 
-    fn record(&self) -> MutexGuard<'_, CountRecord> {
+    fn lock_record(&self) -> MutexGuard<'_, CountRecord> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -71,7 +73,7 @@ impl<'s> ExactCounter<'s> {
 /// New counts are written down once, at the end.
 impl Drop for ExactCounter<'_> {
     fn drop(&mut self) {
-        self.record().write(self.system);
+        self.lock_record().write_added(self.system);
     }
 }
 
@@ -184,7 +186,7 @@ mod tests {
             assert!(system.resolve(Path::new("/p/.cache/brief")).is_err());
         }
         let system = MemorySystem::new("/").with_env("XDG_CACHE_HOME", "/p/.cache").with_dir("/p");
-        let counter = Counter::exact(&system).outside(Path::new("/p"));
+        let counter = Counter::exact(&system).keep_out_of(Path::new("/p"));
         assert_eq!(counter.count("hello world"), 2);
         drop(counter);
         assert!(system.resolve(Path::new("/p/.cache")).is_err());

@@ -37,7 +37,7 @@ impl<'s> Counter<'s> {
 
     /// Remembers nothing if the record would lie in `project`: asking never writes there.
     #[must_use]
-    pub fn outside(self, project: &Path) -> Counter<'s> {
+    pub fn keep_out_of(self, project: &Path) -> Counter<'s> {
         if let Some(exact) = &self.exact {
             exact.keep_out_of(project);
         }
@@ -59,13 +59,13 @@ impl<'s> Counter<'s> {
 
     /// Returns a number of tokens as people read it: an estimate does not look more exact than it
     /// is.
-    pub fn shown(&self, tokens: usize) -> String {
-        if self.is_exact() { tokens.to_string() } else { format!("~{}", rounded(tokens)) }
+    pub fn render_tokens(&self, tokens: usize) -> String {
+        if self.is_exact() { tokens.to_string() } else { format!("~{}", render_rounded(tokens)) }
     }
 }
 
 /// Writes a number with two digits that count: 87, 870, 1.2k, 12k, 120k, 1.2M.
-fn rounded(number: usize) -> String {
+fn render_rounded(number: usize) -> String {
     const UNITS: [(usize, &str); 2] = [(1_000_000, "M"), (1_000, "k")];
     for (unit, letter) in UNITS {
         // What would round up to the next unit is shown in it: 999,600 is 1.0M.
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn an_estimate_has_two_digits() {
-        let shown = |tokens| Counter::estimate().shown(tokens);
+        let shown = |tokens| Counter::estimate().render_tokens(tokens);
         assert_eq!(shown(0), "~0");
         assert_eq!(shown(999), "~999");
         assert_eq!(shown(1_000), "~1.0k");

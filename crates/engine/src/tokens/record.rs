@@ -20,7 +20,7 @@ const LINE: usize = 42;
 pub(super) struct TextHash(u128);
 
 impl TextHash {
-    pub(super) fn of(text: &str) -> TextHash {
+    pub(super) fn from_text(text: &str) -> TextHash {
         let hash = sha256(text.as_bytes());
         TextHash(
             hash.get(..32).and_then(|half| u128::from_str_radix(half, 16).ok()).unwrap_or_default(),
@@ -48,7 +48,10 @@ struct RecordedCounts {
 
 impl CountRecord {
     /// Returns the record in `directory`, which is read when a count is looked up.
-    pub(super) fn at(directory: Option<PathBuf>, vocabulary: &'static str) -> CountRecord {
+    pub(super) fn with_directory(
+        directory: Option<PathBuf>,
+        vocabulary: &'static str,
+    ) -> CountRecord {
         CountRecord { directory, vocabulary, known: None, added: Vec::new() }
     }
 
@@ -65,25 +68,26 @@ impl CountRecord {
         Some(self.directory.as_ref()?.join(self.vocabulary))
     }
 
-    pub(super) fn get(&mut self, system: &dyn System, key: TextHash) -> Option<usize> {
+    pub(super) fn find_count(&mut self, system: &dyn System, key: TextHash) -> Option<usize> {
         if self.known.is_none() {
-            self.known = Some(self.path().map(|path| read(system, &path)).unwrap_or_default());
+            self.known =
+                Some(self.path().map(|path| read_counts(system, &path)).unwrap_or_default());
         }
         self.known.as_ref()?.counts.get(&key).copied()
     }
 
-    pub(super) fn add(&mut self, key: TextHash, count: usize) {
+    pub(super) fn add_count(&mut self, key: TextHash, count: usize) {
         self.known.get_or_insert_default().counts.insert(key, count);
         self.added.push((key, count));
     }
 
     /// Writes down what was added.
-    pub(super) fn write(&mut self, system: &dyn System) {
+    pub(super) fn write_added(&mut self, system: &dyn System) {
         let added = std::mem::take(&mut self.added);
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
         // More than half of what fits would push out what was just added.
         let lines: String =
-            added.iter().rev().take(TOKEN_COUNT_BYTES / LINE / 2).map(line).collect();
+            added.iter().rev().take(TOKEN_COUNT_BYTES / LINE / 2).map(render_count_line).collect();
         if lines.is_empty() || system.create_private_dir(directory).is_err() {
             return;
         }
@@ -103,13 +107,13 @@ impl CountRecord {
     }
 }
 
-fn line((key, count): &(TextHash, usize)) -> String {
+fn render_count_line((key, count): &(TextHash, usize)) -> String {
     // A text has at most as many tokens as bytes, and no text is that long.
     let count = u32::try_from(*count).unwrap_or(u32::MAX);
     format!("{:032x} {count:08x}\n", key.0)
 }
 
-fn read(system: &dyn System, path: &Path) -> RecordedCounts {
+fn read_counts(system: &dyn System, path: &Path) -> RecordedCounts {
     let bytes = match system.read(path, TOKEN_COUNT_BYTES as u64) {
         Ok(bytes) => bytes,
         Err(ReadError::TooLarge { .. }) => {
@@ -117,11 +121,12 @@ fn read(system: &dyn System, path: &Path) -> RecordedCounts {
         }
         Err(_) => return RecordedCounts::default(),
     };
-    let counts = bytes.split_inclusive(|&byte| byte == b'\n').filter_map(parse).collect();
+    let counts =
+        bytes.split_inclusive(|&byte| byte == b'\n').filter_map(parse_count_line).collect();
     RecordedCounts { counts, bytes, is_too_large: false }
 }
 
-fn parse(line: &[u8]) -> Option<(TextHash, usize)> {
+fn parse_count_line(line: &[u8]) -> Option<(TextHash, usize)> {
     let line = std::str::from_utf8(line).ok().filter(|line| line.len() == LINE)?;
     let (key, count) = line.strip_suffix('\n')?.split_once(' ')?;
     let is_hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());

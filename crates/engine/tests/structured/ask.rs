@@ -32,12 +32,12 @@ impl Ask<'_> {
     /// Asks, and hands the answer to `look`.
     pub(crate) fn answer<T>(&self, look: impl FnOnce(&Catalog, &Resolution<'_>) -> T) -> T {
         let root = Root::open(self.system, Path::new("/p")).expect("the root is a directory");
-        let about = Moment::about(self.system, root, Path::new("/p"), Path::new(self.path));
+        let about = Moment::from_path(self.system, root, Path::new("/p"), Path::new(self.path));
         let (action, timing) = (self.action, self.timing);
         let dialects = Dialects::Only(vec![structured::NAME]);
         let moment = Moment { action, timing, dialects, ..about };
-        let catalog = Catalog::about(self.system, &moment);
-        let resolution = catalog.resolve(&moment);
+        let catalog = Catalog::read_for_moment(self.system, &moment);
+        let resolution = catalog.resolve_moment(&moment);
         look(&catalog, &resolution)
     }
 

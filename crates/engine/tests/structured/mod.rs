@@ -66,7 +66,10 @@ fn files_above_the_root_are_never_seen() {
     assert_eq!(ask(&system, "sub/a").contents(), ["mine"]);
     let root = Root::open(&system, Path::new("/p")).unwrap();
     for outside in ["../a", "/a", "sub/../../a", "/p2/a"] {
-        assert!(root.locate(&system, root.path(), Path::new(outside)).is_none(), "{outside}");
+        assert!(
+            root.locate_target(&system, root.path(), Path::new(outside)).is_none(),
+            "{outside}"
+        );
     }
 }
 
@@ -461,7 +464,7 @@ fn without_a_path_everything_is_listed() {
         .with_file("a/AGENTS.yaml", "context: [{content: a}]\n");
     let root = Root::open(&system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let catalog = Catalog::whole(
+    let catalog = Catalog::read_project(
         &system,
         &root,
         CatalogScope {
@@ -473,7 +476,7 @@ fn without_a_path_everything_is_listed() {
     );
     let listed = |timing| {
         let moment = Moment { target: None, action: None, timing, ..Moment::default() };
-        let answer = catalog.resolve(&moment);
+        let answer = catalog.resolve_moment(&moment);
         answer.items.iter().map(|applied| applied.item.content.to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(listed(None), ["top", "after", "a", "a-x", "b"]);

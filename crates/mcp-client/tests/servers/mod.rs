@@ -49,7 +49,7 @@ fn connect_for(
 
 fn call(server: &mut McpConnection, arguments: &Json, patience: Duration) -> Result<Json, String> {
     let params = json!({"name": "echo", "arguments": arguments});
-    server.ask("tools/call", &params, OsSystem.elapsed() + patience)?
+    server.send_request("tools/call", &params, OsSystem.elapsed() + patience)?
 }
 
 /// 2025-06-18, transports: the session and the revision go with every later request, and a client that leaves ends its
@@ -61,7 +61,7 @@ fn a_session_over_http() {
         _ => plain(request, stream, &[]),
     });
     let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
-    let tools = server.list("tools/list", "tools", LONG).unwrap();
+    let tools = server.read_list("tools/list", "tools", LONG).unwrap();
     assert_eq!(tools[0]["name"], "echo");
     let result = call(&mut server, &json!({"a": 1}), LONG).unwrap();
     assert_eq!(result["content"][0]["text"], "{\"a\":1}");
@@ -139,10 +139,11 @@ fn changes_are_heard() {
         hold(stream)
     });
     let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
-    assert!(server.listen(Duration::from_millis(10)).unwrap().is_empty());
+    assert!(server.collect_notifications(Duration::from_millis(10)).unwrap().is_empty());
     change.send(()).unwrap();
     wait_until("the change is heard", || {
-        server.listen(Duration::from_millis(20)).unwrap() == ["notifications/tools/list_changed"]
+        server.collect_notifications(Duration::from_millis(20)).unwrap()
+            == ["notifications/tools/list_changed"]
     });
 }
 
@@ -176,7 +177,7 @@ fn the_older_event_stream_works() {
     for protocol in [RemoteProtocol::Sse, RemoteProtocol::Either] {
         let stub = event_stream("/messages?session=1");
         let mut server = connect(&stub, protocol).unwrap();
-        assert_eq!(server.list("tools/list", "tools", LONG).unwrap()[0]["name"], "echo");
+        assert_eq!(server.read_list("tools/list", "tools", LONG).unwrap()[0]["name"], "echo");
         let result = call(&mut server, &json!({"b": 2}), LONG).unwrap();
         assert_eq!(result["content"][0]["text"], "{\"b\":2}");
         let asked = stub.received();
@@ -311,7 +312,7 @@ fn streams_end_with_their_connection() {
         });
         let mut server = connect(&stub, protocol).unwrap();
         wait_until("the stream is open", || {
-            assert!(server.listen(Duration::from_millis(10)).unwrap().is_empty());
+            assert!(server.collect_notifications(Duration::from_millis(10)).unwrap().is_empty());
             stub.received().iter().any(|request| request.method == "GET")
         });
         assert!(leaving.try_recv().is_err());
@@ -356,7 +357,7 @@ fn a_redirect_stays_on_its_host() {
         _ => plain(request, stream, &[]),
     });
     let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
-    assert_eq!(server.list("tools/list", "tools", LONG).unwrap()[0]["name"], "echo");
+    assert_eq!(server.read_list("tools/list", "tools", LONG).unwrap()[0]["name"], "echo");
     let stub = Stub::start(|_, stream| head(stream, 307, &["location: /mcp", "content-length: 0"]));
     let problem = connect(&stub, RemoteProtocol::Http).err().unwrap();
     assert!(problem.contains("redirects too often") && stub.received().len() < 20, "{problem}");
@@ -454,14 +455,14 @@ fn an_agents_servers_are_started_again() {
         "far": {"url": stub.url, "type": "http", "headers": {"X": "y"}},
         "off": {"command": "no-such-program", "disabled": true},
     }});
-    let servers = ConfiguredServers::read(text.to_string().as_bytes()).unwrap();
+    let servers = ConfiguredServers::parse_configuration(text.to_string().as_bytes()).unwrap();
     let mut servers = ConfiguredServers::new(Arc::new(OsSystem), Path::new("/"), servers);
     assert_eq!(servers.names().collect::<Vec<_>>(), ["far"]);
-    assert_eq!(servers.call("far", "echo", &json!({"a": 1}), LONG), Ok(json!("{\"a\":1}")));
-    assert!(servers.call("far", "echo", &json!({"fail": true}), LONG).is_err());
-    assert_eq!(servers.call("far", "echo", &json!({"b": 1}), LONG), Ok(json!("{\"b\":1}")));
+    assert_eq!(servers.call_tool("far", "echo", &json!({"a": 1}), LONG), Ok(json!("{\"a\":1}")));
+    assert!(servers.call_tool("far", "echo", &json!({"fail": true}), LONG).is_err());
+    assert_eq!(servers.call_tool("far", "echo", &json!({"b": 1}), LONG), Ok(json!("{\"b\":1}")));
     let introductions = stub.received().iter().filter(|asked| asked.asks() == "initialize").count();
     assert_eq!(introductions, 2);
-    assert!(ConfiguredServers::read(b"{\"mcpServers\": {\"x\": {}}}").is_err());
-    assert!(ConfiguredServers::read(b"3").is_err());
+    assert!(ConfiguredServers::parse_configuration(b"{\"mcpServers\": {\"x\": {}}}").is_err());
+    assert!(ConfiguredServers::parse_configuration(b"3").is_err());
 }

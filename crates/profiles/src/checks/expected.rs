@@ -55,7 +55,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// Returns whether a number lies within.
-    pub fn hold(self, number: f64) -> bool {
+    pub fn contains(self, number: f64) -> bool {
         let is_enough = match self.least {
             Some(least) if self.is_above => number > least,
             Some(least) => number >= least,
@@ -82,7 +82,7 @@ impl Expected {
     pub fn parse(text: &str) -> Result<Expected, String> {
         let mut alternatives = Vec::new();
         for part in text.split('|') {
-            alternatives.push(Expected::one(part.trim())?);
+            alternatives.push(Expected::parse_alternative(part.trim())?);
         }
         match alternatives.len() {
             1 => Ok(alternatives.remove(0)),
@@ -90,12 +90,12 @@ impl Expected {
         }
     }
 
-    fn one(text: &str) -> Result<Expected, String> {
+    fn parse_alternative(text: &str) -> Result<Expected, String> {
         if let Some(of) = text.strip_prefix("list of ") {
-            return Ok(Expected::List(Box::new(Expected::one(of)?)));
+            return Ok(Expected::List(Box::new(Expected::parse_alternative(of)?)));
         }
         if let Some(of) = text.strip_prefix("map of ") {
-            return Ok(Expected::Map(Box::new(Expected::one(of)?)));
+            return Ok(Expected::Map(Box::new(Expected::parse_alternative(of)?)));
         }
         if let Some(literal) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
             return Ok(Expected::Literal(literal.to_owned()));
@@ -159,8 +159,8 @@ mod tests {
     #[test]
     fn bounds_hold() {
         let positive = Bounds { least: Some(0.0), most: None, is_above: true };
-        assert!(positive.hold(0.5) && !positive.hold(0.0));
+        assert!(positive.contains(0.5) && !positive.contains(0.0));
         let percent = Bounds { least: Some(0.0), most: Some(100.0), is_above: false };
-        assert!(percent.hold(0.0) && percent.hold(100.0) && !percent.hold(101.0));
+        assert!(percent.contains(0.0) && percent.contains(100.0) && !percent.contains(101.0));
     }
 }

@@ -218,7 +218,7 @@ impl ClientChecks {
     }
 
     /// Returns the name with the version, for a message about a file.
-    pub fn named(&self, file: &CheckedFile) -> String {
+    pub fn versioned_name(&self, file: &CheckedFile) -> String {
         let seen = self.seen_in(file);
         match (&seen.version, seen.how) {
             (Some(version), Evidence::Run) => format!("{} {version}", self.name),
@@ -227,7 +227,7 @@ impl ClientChecks {
     }
 
     /// Returns a problem of the table itself: an expression that cannot be read, or a name that nothing bears.
-    pub fn problem(&self) -> Option<String> {
+    pub fn find_problem(&self) -> Option<String> {
         let tables = self.tables.values();
         let of_tables = tables.flat_map(|table| {
             let cases = table.cases.values().chain(table.otherwise.iter().map(|(_, case)| case));

@@ -108,7 +108,7 @@ impl<T: Clone + fmt::Debug> fmt::Debug for List<T> {
 
 impl List<Text> {
     /// Returns whether a text is in the list.
-    pub fn has(&self, wanted: &str) -> bool {
+    pub fn contains_text(&self, wanted: &str) -> bool {
         self.iter().any(|text| **text == *wanted)
     }
 }

@@ -205,7 +205,7 @@ pub struct HookTools {
 
 impl HookEvents {
     /// Returns the names of all events.
-    pub fn all(&self) -> impl Iterator<Item = &Text> {
+    pub fn all_names(&self) -> impl Iterator<Item = &Text> {
         let HookEvents { before, after, start, prompt, subagent, compacted, loaded, .. } = self;
         [before, after, start, prompt, subagent, compacted, loaded].into_iter().flatten()
     }
@@ -218,7 +218,7 @@ impl HookEvents {
 
 impl HookTools {
     /// Returns the names of all tools.
-    pub fn all(&self) -> impl Iterator<Item = &Text> {
+    pub fn all_names(&self) -> impl Iterator<Item = &Text> {
         let HookTools { read, edit, write, create, search, shell, patch, agent } = self;
         [read, edit, write, create, search, shell, patch, agent].into_iter().flatten()
     }

@@ -134,7 +134,7 @@ impl Client {
     }
 
     /// Returns the name or alias that is `name`.
-    pub fn called(&self, name: &str) -> Option<&str> {
+    pub fn find_name(&self, name: &str) -> Option<&str> {
         std::iter::once(&self.id).chain(&self.aliases).map(|own| &**own).find(|own| *own == name)
     }
 }
@@ -344,12 +344,12 @@ impl Seats {
 
     /// Returns the seats of both sets.
     #[must_use]
-    pub fn and(self, other: Seats) -> Seats {
+    pub fn union(self, other: Seats) -> Seats {
         Seats(self.0 | other.0)
     }
 
     /// Returns whether all seats of another set are in this one.
-    pub fn includes(self, other: Seats) -> bool {
+    pub fn contains_all(self, other: Seats) -> bool {
         self.0 & other.0 == other.0
     }
 

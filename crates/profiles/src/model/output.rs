@@ -40,7 +40,7 @@ pub enum HomeOutput {
 
 impl HomeOutput {
     /// Returns the path, where it is another one than in a project.
-    pub fn other(&self) -> Option<&Text> {
+    pub fn other_path(&self) -> Option<&Text> {
         match self {
             HomeOutput::At(path) => Some(path),
             HomeOutput::AsInProject | HomeOutput::NotThere => None,

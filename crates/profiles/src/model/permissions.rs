@@ -32,7 +32,7 @@ pub struct PermissionProfile {
 
 impl PermissionProfile {
     /// Returns all names of the file, the usual one first.
-    pub fn files(&self) -> impl Iterator<Item = &str> {
+    pub fn file_names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.file).chain(&self.or).map(|file| &**file)
     }
 }

@@ -59,14 +59,14 @@ const PLUGIN: &str = "PLUGIN/";
 
 impl KnownClients {
     /// Collects the places that clients read. The error says what two of them say differently.
-    pub fn of(clients: Vec<Client>) -> Result<KnownClients, String> {
-        KnownClients::default().with(clients)
+    pub fn from_clients(clients: Vec<Client>) -> Result<KnownClients, String> {
+        KnownClients::default().with_clients(clients)
     }
 
     /// Adds clients, and the places that only they read.
-    pub fn with(&self, mut clients: Vec<Client>) -> Result<KnownClients, String> {
-        let project = places(&self.project, &clients, |client| &client.reads)?;
-        let home = places(&self.home, &clients, |client| &client.home_reads)?;
+    pub fn with_clients(&self, mut clients: Vec<Client>) -> Result<KnownClients, String> {
+        let project = collect_places(&self.project, &clients, |client| &client.reads)?;
+        let home = collect_places(&self.home, &clients, |client| &client.home_reads)?;
         for client in &mut clients {
             client.reads = without_facts(&client.reads);
             client.home_reads = without_facts(&client.home_reads);
@@ -74,7 +74,7 @@ impl KnownClients {
         clients.extend(self.clients.iter().cloned());
         clients.sort_by(|left, right| left.id.cmp(&right.id));
         let first_bytes = project.iter().filter_map(|place| place.path.bytes().next());
-        let first_bytes = first_bytes.fold(0, |all, byte| all | bit(byte));
+        let first_bytes = first_bytes.fold(0, |all, byte| all | byte_bit(byte));
         Ok(KnownClients {
             clients: clients.into(),
             project: project.into(),
@@ -84,13 +84,13 @@ impl KnownClients {
     }
 
     /// Returns the client of a name or alias.
-    pub fn find(&self, name: &str) -> Option<&Client> {
-        self.clients.iter().find(|client| client.called(name).is_some())
+    pub fn find_client(&self, name: &str) -> Option<&Client> {
+        self.clients.iter().find(|client| client.find_name(name).is_some())
     }
 
     /// Returns whether a client has a hook that delivers to it.
     pub fn has_hook(&self, name: &str) -> bool {
-        self.find(name).is_some_and(|client| client.hook.is_some())
+        self.find_client(name).is_some_and(|client| client.hook.is_some())
     }
 
     /// Returns all names and aliases, sorted.
@@ -105,7 +105,7 @@ impl KnownClients {
     }
 
     /// Returns the clients whose own files a project has, by name; `is_there` is asked about paths at its top.
-    pub fn shown(&self, is_there: impl Fn(&str) -> bool) -> Vec<&str> {
+    pub fn clients_in_project(&self, is_there: impl Fn(&str) -> bool) -> Vec<&str> {
         self.with_sign(is_there, |client| &client.signs)
     }
 
@@ -125,23 +125,23 @@ impl KnownClients {
 
     /// Returns whether a name in a directory is where any of the places of a project begin.
     pub fn is_beginning(&self, name: &str) -> bool {
-        name.bytes().next().is_some_and(|byte| self.first_bytes & bit(byte) != 0)
-            && self.project.iter().any(|place| place.first() == name)
+        name.bytes().next().is_some_and(|byte| self.first_bytes & byte_bit(byte) != 0)
+            && self.project.iter().any(|place| place.first_name() == name)
     }
 }
 
-fn bit(byte: u8) -> u128 {
+fn byte_bit(byte: u8) -> u128 {
     1_u128.checked_shl(u32::from(byte)).unwrap_or_default()
 }
 
 impl ClientPlace {
     /// Returns the first name of the path: what to look for in a directory.
-    pub fn first(&self) -> &str {
+    pub fn first_name(&self) -> &str {
         self.path.split('/').next().unwrap_or(&self.path)
     }
 
     /// Describes the place that a client reads.
-    fn of(client: &Client, read: &ClientRead, facts: &PlaceFacts) -> ClientPlace {
+    fn from_read(client: &Client, read: &ClientRead, facts: &PlaceFacts) -> ClientPlace {
         let path = read.path.trim_end_matches('/');
         let form = facts.form.unwrap_or_else(|| usual_form(path));
         let shape = match form {
@@ -176,7 +176,7 @@ fn usual_form(path: &str) -> Form {
 }
 
 /// Returns the places that are known, and after them those that clients read besides.
-fn places(
+fn collect_places(
     known: &[ClientPlace],
     clients: &[Client],
     reads: impl Fn(&Client) -> &[ClientRead],
@@ -190,7 +190,7 @@ fn places(
             let facts = read.facts.as_deref().cloned().unwrap_or_default();
             let says = read.facts.is_some();
             let rank = facts.rank.unwrap_or(u16::MAX);
-            let place = ClientPlace::of(client, read, &facts);
+            let place = ClientPlace::from_read(client, read, &facts);
             match found.iter_mut().find(|(_, known, _)| known.key == place.key) {
                 None => found.push((rank, place, says)),
                 Some(known) if !known.2 => *known = (rank, place, says),
@@ -240,9 +240,9 @@ mod tests {
 
     #[test]
     fn the_files_of_a_project_show_its_clients() {
-        assert_eq!(BUILTIN.shown(|path| path == "AGENTS.md"), Vec::<&str>::new());
+        assert_eq!(BUILTIN.clients_in_project(|path| path == "AGENTS.md"), Vec::<&str>::new());
         assert_eq!(
-            BUILTIN.shown(|path| path.starts_with(".c")),
+            BUILTIN.clients_in_project(|path| path.starts_with(".c")),
             ["claude", "cline", "codex", "continue", "crush", "cursor"]
         );
     }

@@ -70,35 +70,37 @@ impl UpdateBranch {
         UpdateBranch { name, message }
     }
 
-    fn reference(&self) -> String {
+    fn reference_name(&self) -> String {
         format!("refs/heads/{}", self.name)
     }
 
     /// Writes the branch into the repository, from the commit that the workshop started with. A branch of others is refused.
-    pub fn write(
+    pub fn write_branch(
         &self,
         workshop: &UpdateWorkshop,
         report: &InstallReport,
     ) -> Result<BranchState, WorkshopError> {
-        refuse_links(workshop.system.as_ref(), &workshop.git_dir, &self.reference())?;
-        let git = workshop.caller(ObjectStore::Repository)?;
-        let known = known_commit(&git, &self.reference())?;
+        refuse_links(workshop.system.as_ref(), &workshop.git_dir, &self.reference_name())?;
+        let git = workshop.git_caller(ObjectStore::Repository)?;
+        let known = known_commit(&git, &self.reference_name())?;
         if known.as_ref().is_some_and(|known| !known.is_ours) {
-            return Err(self.taken("the repository"));
+            return Err(self.taken_error("the repository"));
         }
         self.refuse_if_checked_out(workshop, &git)?;
         let Some(tree) = workshop.write_tree(report, ObjectStore::Repository)? else {
             return Ok(BranchState::Nothing);
         };
-        if let Some(known) = known.as_ref().filter(|known| known.has(&tree, &workshop.commit)) {
+        if let Some(known) =
+            known.as_ref().filter(|known| known.matches_tree(&tree, &workshop.commit))
+        {
             return Ok(BranchState::Current(known.id.clone()));
         }
         let commit = self.commit_tree(workshop, &git, &tree)?;
         let none = "0".repeat(commit.len());
         let old = known.map_or(none, |known| known.id);
         // The branch is replaced only while it is what was looked at; a name that leads to another branch is not followed.
-        let args = ["update-ref", "--no-deref", &self.reference(), &commit, &old];
-        let outcome = workshop.run(&git, &args, Vec::new());
+        let args = ["update-ref", "--no-deref", &self.reference_name(), &commit, &old];
+        let outcome = workshop.run_git(&git, &args, Vec::new());
         // A run that was interrupted may have written it all the same.
         if outcome.is_err() && !self.leads_to(workshop, &commit) {
             outcome?;
@@ -109,13 +111,13 @@ impl UpdateBranch {
     /// Returns whether the branch is at a commit, by its file.
     fn leads_to(&self, workshop: &UpdateWorkshop, commit: &str) -> bool {
         let system = workshop.system.as_ref();
-        let file = common_dir(system, &workshop.git_dir).join(self.reference());
+        let file = common_dir(system, &workshop.git_dir).join(self.reference_name());
         system
             .read(&file, CHATTER as u64)
             .is_ok_and(|bytes| bytes.trim_ascii() == commit.as_bytes())
     }
 
-    fn taken(&self, place: &str) -> WorkshopError {
+    fn taken_error(&self, place: &str) -> WorkshopError {
         WorkshopError::Branch(format!(
             "{place} has a branch `{}` with work of others; rename or remove it",
             self.name
@@ -130,7 +132,7 @@ impl UpdateBranch {
     ) -> Result<String, WorkshopError> {
         let message = format!("{}\n\n{MARK}{tree}\n", self.message.trim_end());
         let args = ["commit-tree", "--no-gpg-sign", "-p", &workshop.commit, tree];
-        let commit = workshop.run(git, &args, message.into_bytes())?.trim().to_owned();
+        let commit = workshop.run_git(git, &args, message.into_bytes())?.trim().to_owned();
         if !is_commit(&commit) {
             return Err(HistoryError::Puzzled("commit-tree").into());
         }
@@ -143,8 +145,8 @@ impl UpdateBranch {
         workshop: &UpdateWorkshop,
         git: &Caller,
     ) -> Result<(), WorkshopError> {
-        let list = workshop.run(git, &["worktree", "list", "--porcelain"], Vec::new())?;
-        let line = format!("branch {}", self.reference());
+        let list = workshop.run_git(git, &["worktree", "list", "--porcelain"], Vec::new())?;
+        let line = format!("branch {}", self.reference_name());
         if list.lines().any(|found| found == line) {
             let name = &self.name;
             let problem = format!("the branch `{name}` is checked out; switch to another one");
@@ -158,25 +160,26 @@ impl UpdateBranch {
     ///
     /// The settings of the repository do not count, only those of the user, and no hook or program of a repository on this machine runs. A branch of others on the server is refused, and one that moves meanwhile
     /// stays.
-    pub fn push(
+    pub fn push_branch(
         &self,
         workshop: &UpdateWorkshop,
         report: &InstallReport,
         place: &FleetPlace,
         written: Option<&str>,
     ) -> Result<BranchState, WorkshopError> {
-        let source = target(workshop, place)?;
+        let source = resolve_push_target(workshop, place)?;
         let address = source.check().map_err(FetchError::from)?;
         let shown = source.to_string();
         let cache = Cache::of_user(workshop.system.as_ref());
         let cache = cache
             .ok_or_else(|| WorkshopError::Branch("there is no directory for a cache".to_owned()))?;
-        let there = GitSource { reference: Some(self.reference()), ..source.clone() };
-        let known = match cache.repository(&there) {
+        let there = GitSource { reference: Some(self.reference_name()), ..source.clone() };
+        let known = match cache.fetch_repository(&there) {
             Ok((git_dir, commit)) => {
-                let known = known_commit(&Caller::at(&workshop.system, &git_dir), &commit)?;
+                let known =
+                    known_commit(&Caller::from_git_dir(&workshop.system, &git_dir), &commit)?;
                 let known = known.filter(|known| known.is_ours);
-                Some(known.ok_or_else(|| self.taken("the server"))?)
+                Some(known.ok_or_else(|| self.taken_error("the server"))?)
             }
             Err(FetchError::ReferenceMissing { .. }) => None,
             Err(error) => return Err(error.into()),
@@ -184,12 +187,12 @@ impl UpdateBranch {
         let commit = match written {
             Some(written) => written.to_owned(),
             None => {
-                let git = workshop.caller(ObjectStore::Temporary)?;
+                let git = workshop.git_caller(ObjectStore::Temporary)?;
                 let Some(tree) = workshop.write_tree(report, ObjectStore::Temporary)? else {
                     return Ok(BranchState::Nothing);
                 };
                 match &known {
-                    Some(known) if known.has(&tree, &workshop.commit) => {
+                    Some(known) if known.matches_tree(&tree, &workshop.commit) => {
                         return Ok(BranchState::Current(known.id.clone()));
                     }
                     _ => self.commit_tree(workshop, &git, &tree)?,
@@ -200,20 +203,23 @@ impl UpdateBranch {
             return Ok(BranchState::Current(commit));
         }
         let expected = known.map_or(String::new(), |known| known.id);
-        let reference = self.reference();
+        let reference = self.reference_name();
         let push = BranchPush {
-            pusher: pusher(workshop)?,
+            pusher: create_push_repository(workshop)?,
             reference: reference.clone(),
             lease: format!("--force-with-lease={reference}:{expected}"),
             update: format!("{commit}:{reference}"),
         };
-        push.run(workshop, &shown, &address)?;
+        push.push_to_address(workshop, &shown, &address)?;
         Ok(BranchState::Written(commit))
     }
 }
 
 /// Returns the address to push to.
-fn target(workshop: &UpdateWorkshop, place: &FleetPlace) -> Result<GitSource, WorkshopError> {
+fn resolve_push_target(
+    workshop: &UpdateWorkshop,
+    place: &FleetPlace,
+) -> Result<GitSource, WorkshopError> {
     let path = match place {
         FleetPlace::Address(source) => {
             return Ok(GitSource { reference: None, ..source.clone() });
@@ -221,12 +227,12 @@ fn target(workshop: &UpdateWorkshop, place: &FleetPlace) -> Result<GitSource, Wo
         FleetPlace::Path(path) => path,
         FleetPlace::Wrong { .. } => return Err(WorkshopError::Unread),
     };
-    let git = workshop.caller(ObjectStore::Repository)?;
+    let git = workshop.git_caller(ObjectStore::Repository)?;
     let config = common_dir(workshop.system.as_ref(), &workshop.git_dir).join("config");
     let config = config.to_string_lossy().into_owned();
     let ask = |key: &str| {
         let args = ["config", "--file", &config, "--no-includes", "--get", key];
-        workshop.run(&git, &args, Vec::new()).ok()
+        workshop.run_git(&git, &args, Vec::new()).ok()
     };
     let found = ask("remote.origin.pushurl").or_else(|| ask("remote.origin.url"));
     let url = found.map(|found| found.trim().to_owned()).filter(|url| !url.is_empty());
@@ -256,10 +262,10 @@ fn target(workshop: &UpdateWorkshop, place: &FleetPlace) -> Result<GitSource, Wo
 }
 
 /// Makes the repository that pushes, with none of the settings of the member, and with the objects of the member and of the workshop.
-fn pusher(workshop: &UpdateWorkshop) -> Result<PathBuf, WorkshopError> {
+fn create_push_repository(workshop: &UpdateWorkshop) -> Result<PathBuf, WorkshopError> {
     let system = workshop.system.as_ref();
     let pusher = workshop.directory.path().join("pusher");
-    let own = workshop.objects()?;
+    let own = workshop.objects_directory()?;
     let temporary = workshop.directory.path().join("objects");
     let alternates = match system.resolve_dir(&temporary) {
         Ok(temporary) => format!("{own}\n{}\n", temporary.display()),
@@ -292,14 +298,14 @@ struct KnownCommit {
 
 impl KnownCommit {
     /// Returns whether the commit has this tree and this parent alone.
-    fn has(&self, tree: &str, parent: &str) -> bool {
+    fn matches_tree(&self, tree: &str, parent: &str) -> bool {
         self.tree == tree && self.parents == [parent]
     }
 }
 
 /// Reads the commit of a branch; `None` if there is none.
 fn known_commit(git: &Caller, name: &str) -> Result<Option<KnownCommit>, WorkshopError> {
-    let output = git.output(&["cat-file", "--batch"], format!("{name}\n"), COMMIT_BYTES)?;
+    let output = git.read_output(&["cat-file", "--batch"], format!("{name}\n"), COMMIT_BYTES)?;
     let output = String::from_utf8_lossy(&output);
     let Some((header, body)) = output.split_once('\n') else {
         return Err(HistoryError::Puzzled("cat-file").into());

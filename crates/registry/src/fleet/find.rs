@@ -5,10 +5,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::limits;
-use brief_syntax::text::visible;
+use brief_syntax::text::visible_text;
 use brief_system::{FileKind, System};
 
-use crate::address::redact;
+use crate::address::redact_credentials;
 use crate::source::{GitSource, SourceAddress, is_bare_repository};
 
 /// The limit for the bytes of a list of repositories.
@@ -86,7 +86,7 @@ pub enum FleetError {
 
 /// Finds repositories: each source is one, a directory of them, an address, or a file with a path or an address on each
 /// line. Relative paths of a file start at the file's directory. Each is found once, sorted by name.
-pub fn find(
+pub fn find_repositories(
     system: &dyn System,
     base: &Path,
     sources: &[PathBuf],
@@ -97,23 +97,26 @@ pub fn find(
         let before = found.met;
         match system.resolve(&path) {
             Ok(target) if target.kind == FileKind::Directory => {
-                add(system, &path, &mut found).map_err(|problem| unreadable(&path, problem))?;
+                add_repositories(system, &path, &mut found)
+                    .map_err(|problem| unreadable_error(&path, problem))?;
             }
             Ok(_) => {
                 let bytes = system.read(&path, LIST_BYTES);
-                let bytes = bytes.map_err(|error| unreadable(&path, error.to_string()))?;
+                let bytes = bytes.map_err(|error| unreadable_error(&path, error.to_string()))?;
                 let list = String::from_utf8_lossy(&bytes).into_owned();
                 let directory = path.parent().unwrap_or(base);
                 let lines = list.lines().map(str::trim);
                 for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
                     // A repository that is gone is reported with the others.
-                    found.add(place(system, directory, line));
+                    found.add_place(parse_place(system, directory, line));
                 }
             }
-            Err(error) => match source.to_str().map(|text| place(system, base, text)) {
-                Some(found_place @ FleetPlace::Address(_)) => found.add(found_place),
-                Some(FleetPlace::Wrong { problem, .. }) => return Err(unreadable(&path, problem)),
-                _ => return Err(unreadable(&path, error.to_string())),
+            Err(error) => match source.to_str().map(|text| parse_place(system, base, text)) {
+                Some(found_place @ FleetPlace::Address(_)) => found.add_place(found_place),
+                Some(FleetPlace::Wrong { problem, .. }) => {
+                    return Err(unreadable_error(&path, problem));
+                }
+                _ => return Err(unreadable_error(&path, error.to_string())),
             },
         }
         if found.met == before {
@@ -136,7 +139,7 @@ struct FleetPlaces {
 }
 
 impl FleetPlaces {
-    fn add(&mut self, place: FleetPlace) {
+    fn add_place(&mut self, place: FleetPlace) {
         self.met += 1;
         if let FleetPlace::Path(path) = &place
             && !self.paths.insert(path.clone())
@@ -153,7 +156,7 @@ impl FleetPlaces {
 }
 
 /// Reads a line of a list: an address by its form, otherwise a path.
-fn place(system: &dyn System, directory: &Path, line: &str) -> FleetPlace {
+fn parse_place(system: &dyn System, directory: &Path, line: &str) -> FleetPlace {
     let wrong = |line: &dyn fmt::Display, problem: &str| FleetPlace::Wrong {
         line: line.to_string(),
         problem: problem.to_owned(),
@@ -169,18 +172,22 @@ fn place(system: &dyn System, directory: &Path, line: &str) -> FleetPlace {
         }
         Ok(SourceAddress::Oci(source)) => wrong(&source, "an artifact is not a git repository"),
         Ok(SourceAddress::Directory(_)) => FleetPlace::Path(path),
-        Err(error) => wrong(&visible(&redact(line)), &error.to_string()),
+        Err(error) => wrong(&visible_text(&redact_credentials(line)), &error.to_string()),
     }
 }
 
-fn unreadable(path: &Path, problem: String) -> FleetError {
+fn unreadable_error(path: &Path, problem: String) -> FleetError {
     FleetError::Unreadable { path: path.to_owned(), problem }
 }
 
 /// Adds a repository, or those directly below a directory.
-fn add(system: &dyn System, path: &Path, found: &mut FleetPlaces) -> Result<(), String> {
+fn add_repositories(
+    system: &dyn System,
+    path: &Path,
+    found: &mut FleetPlaces,
+) -> Result<(), String> {
     if git_dir(system, path).is_some() {
-        found.add(FleetPlace::Path(path.to_owned()));
+        found.add_place(FleetPlace::Path(path.to_owned()));
         return Ok(());
     }
     let directory = system.open_dir(path).map_err(|error| error.to_string())?;
@@ -188,7 +195,7 @@ fn add(system: &dyn System, path: &Path, found: &mut FleetPlaces) -> Result<(), 
     for entry in entries.into_iter().filter(|entry| entry.kind == FileKind::Directory) {
         let below = path.join(entry.name);
         if git_dir(system, &below).is_some() {
-            found.add(FleetPlace::Path(below));
+            found.add_place(FleetPlace::Path(below));
         }
     }
     Ok(())

@@ -27,8 +27,8 @@ pub(super) enum HeadState {
 }
 
 /// Reads `HEAD` of a repository.
-pub(super) fn head(system: &dyn System, git_dir: &Path) -> HeadState {
-    let Some(text) = line(system, &git_dir.join("HEAD")) else { return HeadState::Unclear };
+pub(super) fn read_head(system: &dyn System, git_dir: &Path) -> HeadState {
+    let Some(text) = read_line(system, &git_dir.join("HEAD")) else { return HeadState::Unclear };
     if is_commit(&text) {
         return HeadState::Commit(text);
     }
@@ -40,13 +40,13 @@ pub(super) fn head(system: &dyn System, git_dir: &Path) -> HeadState {
     if system.resolve(&common.join("reftable")).is_ok() {
         return HeadState::Unclear;
     }
-    match line(system, &common.join(name)) {
+    match read_line(system, &common.join(name)) {
         Some(commit) if is_commit(&commit) => return HeadState::Commit(commit),
         Some(_) => return HeadState::Unclear,
         None => {}
     }
     match system.read(&common.join("packed-refs"), PACKED_BYTES) {
-        Ok(bytes) => match packed(&bytes, name) {
+        Ok(bytes) => match find_packed_reference(&bytes, name) {
             Some(commit) if is_commit(&commit) => HeadState::Commit(commit),
             Some(_) => HeadState::Unclear,
             None => HeadState::Unborn,
@@ -58,13 +58,13 @@ pub(super) fn head(system: &dyn System, git_dir: &Path) -> HeadState {
 
 /// Returns the directory that working trees of one repository share.
 pub(super) fn common_dir(system: &dyn System, git_dir: &Path) -> PathBuf {
-    match line(system, &git_dir.join("commondir")) {
+    match read_line(system, &git_dir.join("commondir")) {
         Some(text) => git_dir.join(text),
         None => git_dir.to_owned(),
     }
 }
 
-fn line(system: &dyn System, path: &Path) -> Option<String> {
+fn read_line(system: &dyn System, path: &Path) -> Option<String> {
     let text = String::from_utf8(system.read(path, ONE_BYTES).ok()?).ok()?;
     Some(text.trim_end().to_owned())
 }
@@ -76,7 +76,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// Finds a reference in the packed ones: lines of an object, a space and a full name.
-fn packed(bytes: &[u8], name: &str) -> Option<String> {
+fn find_packed_reference(bytes: &[u8], name: &str) -> Option<String> {
     let mut lines = bytes.split(|&byte| byte == b'\n');
     let found = lines.find(|line| {
         line.strip_suffix(name.as_bytes()).is_some_and(|before| before.ends_with(b" "))
@@ -98,7 +98,7 @@ mod tests {
         for (path, text) in files {
             system = system.with_file(path, text);
         }
-        head(&system, Path::new("/r"))
+        read_head(&system, Path::new("/r"))
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub struct Judgment {
 
 impl Judgment {
     /// Returns whether it has a state.
-    pub fn has(&self, state: FleetState) -> bool {
+    pub fn has_state(&self, state: FleetState) -> bool {
         self.states.contains(&state)
     }
 }
@@ -80,13 +80,13 @@ struct InFleet<'m> {
     references: HashMap<&'m str, Vec<String>>,
 }
 
-fn version(item: &FleetItem) -> Option<Version> {
+fn parse_item_version(item: &FleetItem) -> Option<Version> {
     let text = item.version.as_deref()?;
     Version::parse(text.strip_prefix('v').unwrap_or(text)).ok()
 }
 
 impl<'m> InFleet<'m> {
-    fn of(members: &'m [FleetMember]) -> InFleet<'m> {
+    fn from_members(members: &'m [FleetMember]) -> InFleet<'m> {
         let mut newest = InFleet::default();
         for facts in members.iter().map(|member| &member.facts) {
             for source in &facts.sources {
@@ -104,7 +104,8 @@ impl<'m> InFleet<'m> {
                 }
             }
             for item in &facts.items {
-                let (Some(source), Some(version)) = (facts.source(&item.source), version(item))
+                let (Some(source), Some(version)) =
+                    (facts.find_source(&item.source), parse_item_version(item))
                 else {
                     continue;
                 };
@@ -131,18 +132,18 @@ impl<'m> InFleet<'m> {
 
     fn is_item_behind(&self, source: &FleetSource, item: &FleetItem) -> Option<bool> {
         let key = (source.address.as_str(), item.kind.as_str(), item.name.as_str());
-        Some(version(item)? < *self.versions.get(&key)?)
+        Some(parse_item_version(item)? < *self.versions.get(&key)?)
     }
 }
 
 /// Judges all members of a fleet, in their order. A source in `newest` is compared with it; others with the newest version and the
 /// newest artifact in the fleet itself.
-pub fn judge(
+pub fn judge_members(
     members: &[FleetMember],
     newest: &NewestByPlace,
     budget: Option<usize>,
 ) -> Vec<Judgment> {
-    let in_fleet = InFleet::of(members);
+    let in_fleet = InFleet::from_members(members);
     members.iter().map(|member| judge_one(member, newest, &in_fleet, budget)).collect()
 }
 
@@ -154,7 +155,7 @@ fn judge_one(
 ) -> Judgment {
     let facts = &member.facts;
     let asked = |source: &FleetSource| {
-        let newest = newest.get(&source.key())?;
+        let newest = newest.get(&source.place_key())?;
         Some(newest.newer_tag.is_some() || *source.commit.as_ref()? != newest.commit)
     };
     // Whatever the server says, what another repository has is newer.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::read::reading_version;
 use super::{FleetFacts, FleetMember, FleetPlace};
-use crate::staged::fingerprint;
+use crate::staged::fingerprint_text;
 
 /// The limit for the bytes of the record.
 const MOST_BYTES: u64 = 1024 * 1024 * 1024;
@@ -35,20 +35,20 @@ struct KnownMember<T, F> {
     facts: F,
 }
 
-fn key(place: &str, commit: &str) -> String {
+fn member_key(place: &str, commit: &str) -> String {
     format!("{commit} {place}")
 }
 
 impl KnownMembers {
     /// Reads the record for sources as they were typed in the directory `base`, with the facts that this version of the program takes.
-    pub fn of(system: &dyn System, base: &Path, sources: &[PathBuf]) -> KnownMembers {
+    pub fn load(system: &dyn System, base: &Path, sources: &[PathBuf]) -> KnownMembers {
         let Some(cache) = cache_directory(system) else { return KnownMembers::default() };
         let mut name = format!("{}\n", reading_version());
         for source in sources {
             name.push_str(&base.join(source).to_string_lossy());
             name.push('\n');
         }
-        let file = cache.join("fleet").join(format!("{}.jsonl", fingerprint(&name)));
+        let file = cache.join("fleet").join(format!("{}.jsonl", fingerprint_text(&name)));
         let bytes = system.read(&file, MOST_BYTES).unwrap_or_default();
         KnownMembers { file: Some(file), ..KnownMembers::parse(&bytes) }
     }
@@ -60,20 +60,20 @@ impl KnownMembers {
         for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             lines += 1;
             if let Ok(member) = serde_json::from_slice::<KnownMember<String, _>>(line) {
-                members.insert(key(&member.place, &member.commit), member.facts);
+                members.insert(member_key(&member.place, &member.commit), member.facts);
             }
         }
         KnownMembers { file: None, members: Mutex::new(members), lines }
     }
 
     /// Removes and returns the facts of a member at a commit. Each is asked for once, and a large fleet should not be in memory twice.
-    pub(super) fn take(&self, place: &str, commit: &str) -> Option<FleetFacts> {
+    pub(super) fn take_facts(&self, place: &str, commit: &str) -> Option<FleetFacts> {
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
-        members.remove(&key(place, commit))
+        members.remove(&member_key(place, commit))
     }
 
     /// Appends the facts of a member. They are only a cache, so errors are ignored.
-    pub(super) fn remember(
+    pub(super) fn append_facts(
         &self,
         system: &dyn System,
         place: &str,
@@ -90,7 +90,7 @@ impl KnownMembers {
     }
 
     /// Writes the record anew when most of its lines are out of date.
-    pub fn tidy(&self, system: &dyn System, members: &[FleetMember]) {
+    pub fn compact_record(&self, system: &dyn System, members: &[FleetMember]) {
         let Some(file) = self.file.as_ref().filter(|_| self.lines > 2 * members.len() + 16) else {
             return;
         };

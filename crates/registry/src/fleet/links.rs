@@ -44,13 +44,13 @@ pub(super) fn refuse_links(
     let log = format!("logs/{reference}");
     for path in WRITTEN.into_iter().chain([reference, &log]) {
         if let Some(link) = link_on(top.as_ref(), path).map_err(unread)? {
-            return Err(refusal(&link));
+            return Err(link_error(&link));
         }
     }
     let objects = top.open_dir(OsStr::new("objects")).map_err(unread)?;
     let entries = objects.first_entries(MOST_OBJECTS).map_err(unread)?;
     match entries.iter().find(|entry| !is_plain(entry.kind)) {
-        Some(entry) => Err(refusal(&format!("objects/{}", entry.name.to_string_lossy()))),
+        Some(entry) => Err(link_error(&format!("objects/{}", entry.name.to_string_lossy()))),
         None => Ok(()),
     }
 }
@@ -112,7 +112,7 @@ fn is_plain(kind: FileKind) -> bool {
     matches!(kind, FileKind::File | FileKind::Directory)
 }
 
-fn refusal(link: &str) -> WorkshopError {
+fn link_error(link: &str) -> WorkshopError {
     WorkshopError::Branch(format!(
         "`{link}` in the git directory is a link or no file, and git would write through it"
     ))

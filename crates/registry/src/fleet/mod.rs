@@ -24,11 +24,11 @@ use crate::manifest::ManifestPlace;
 pub use crate::parallel::in_parallel;
 
 pub use branch::{BranchState, UpdateBranch};
-pub use find::{FleetError, FleetPlace, find};
-pub use judge::{FleetState, Judgment, judge};
+pub use find::{FleetError, FleetPlace, find_repositories};
+pub use judge::{FleetState, Judgment, judge_members};
 pub use known::KnownMembers;
 pub use newest::{NewestByPlace, NewestState, PlaceKey, newest_of};
-pub use read::{FleetReading, Measure, read};
+pub use read::{FleetReading, Measure, read_members};
 pub use workshop::{UpdateWorkshop, WorkshopError};
 
 /// A repository of a fleet.
@@ -107,7 +107,7 @@ pub enum FleetSourceForm {
 }
 
 impl FleetSource {
-    fn of(name: &str, source: &LockedSource) -> FleetSource {
+    fn from_locked(name: &str, source: &LockedSource) -> FleetSource {
         let (form, address) = match &source.place {
             ManifestPlace::Git { git, .. } => (FleetSourceForm::Git, git),
             ManifestPlace::Oci { oci, .. } => (FleetSourceForm::Oci, oci),
@@ -117,8 +117,8 @@ impl FleetSource {
             name: name.to_owned(),
             form,
             address: address.clone(),
-            reference: source.place.field("ref").map(str::to_owned),
-            subpath: source.place.field("subpath").map(str::to_owned),
+            reference: source.place.find_field("ref").map(str::to_owned),
+            subpath: source.place.find_field("subpath").map(str::to_owned),
             commit: source.commit.clone(),
             signer: source.signer.clone(),
             created: source.created.clone(),
@@ -127,7 +127,7 @@ impl FleetSource {
     }
 
     /// Returns the place in the words of a manifest.
-    pub fn place(&self) -> ManifestPlace {
+    pub fn manifest_place(&self) -> ManifestPlace {
         let (address, reference) = (self.address.clone(), self.reference.clone());
         match self.form {
             FleetSourceForm::Git => {
@@ -171,7 +171,8 @@ impl FleetItem {
 impl FleetFacts {
     /// Takes the facts of a lock.
     fn of_lock(lock: &Lock) -> FleetFacts {
-        let sources = lock.sources.iter().map(|(name, source)| FleetSource::of(name, source));
+        let sources =
+            lock.sources.iter().map(|(name, source)| FleetSource::from_locked(name, source));
         let items = lock.items.iter().map(|(id, item)| FleetItem {
             kind: id.kind.as_str().to_owned(),
             name: id.name.clone(),
@@ -190,7 +191,7 @@ impl FleetFacts {
     }
 
     /// Returns a source by its name.
-    pub fn source(&self, name: &str) -> Option<&FleetSource> {
+    pub fn find_source(&self, name: &str) -> Option<&FleetSource> {
         self.sources.iter().find(|source| source.name == name)
     }
 
@@ -208,7 +209,7 @@ impl FleetFacts {
 }
 
 /// Reads hostile bytes in every way that a fleet is read without git.
-pub(crate) fn fuzz(bytes: &[u8]) {
+pub(crate) fn fuzz_fleet(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let system = MemorySystem::new("/p")
         .with_env("XDG_CACHE_HOME", "/cache")
@@ -218,20 +219,20 @@ pub(crate) fn fuzz(bytes: &[u8]) {
         .with_file("/p/t/.git", bytes)
         .with_file("/p/list", bytes);
     for name in ["/p/r", "/p/s"] {
-        let head = head::head(&system, Path::new(name));
+        let head = head::read_head(&system, Path::new(name));
         if let head::HeadState::Commit(commit) = head {
             assert!(crate::extract::is_commit(&commit), "{commit}");
         }
     }
     let _ = find::git_dir(&system, Path::new("/p/t"));
     let sources = [PathBuf::from("list")];
-    if let Ok(places) = find(&system, Path::new("/p"), &sources) {
+    if let Ok(places) = find_repositories(&system, Path::new("/p"), &sources) {
         for place in places {
             assert!(!place.name(Path::new("/p")).contains('\n'), "{place}");
         }
     }
     let known = known::KnownMembers::parse(bytes);
-    assert!(known.take("", "").is_none_or(|facts| facts.items.len() < bytes.len()));
+    assert!(known.take_facts("", "").is_none_or(|facts| facts.items.len() < bytes.len()));
     if let Ok(lock) = Lock::parse(&text) {
         let facts = FleetFacts::of_lock(&lock);
         assert_eq!(facts.items.len(), lock.items.len());

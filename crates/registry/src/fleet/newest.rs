@@ -31,7 +31,7 @@ pub type NewestByPlace = BTreeMap<PlaceKey, NewestState>;
 
 impl FleetSource {
     /// Returns the address and the reference, which several repositories may have in common.
-    pub fn key(&self) -> PlaceKey {
+    pub fn place_key(&self) -> PlaceKey {
         (self.address.clone(), self.reference.clone())
     }
 }
@@ -68,14 +68,16 @@ pub fn newest_of(
         if let Some(decision) = source.forbidden_by(&policy, system, base) {
             return Err(decision.to_string());
         }
-        let cache = Cache::of_user(system).map(|cache| cache.observed(observer));
-        let (Ok(remote), Some(cache)) = (RemoteSource::of(&source), cache) else { return Ok(None) };
+        let cache = Cache::of_user(system).map(|cache| cache.with_observer(observer));
+        let (Ok(remote), Some(cache)) = (RemoteSource::from_address(&source), cache) else {
+            return Ok(None);
+        };
         // The tags of an artifact cost a question of their own.
         let Some(reference) = remote.reference().filter(|own| is_version(own)) else {
-            let newest = remote.newest(&cache).map_err(|error| error.to_string())?;
+            let newest = remote.resolve_reference(&cache).map_err(|error| error.to_string())?;
             return Ok(Some(NewestState { commit: newest, newer_tag: None }));
         };
-        let latest = remote.latest(&cache).map_err(|error| error.to_string())?;
+        let latest = remote.query_latest(&cache).map_err(|error| error.to_string())?;
         let newer_tag = newer_tag(reference, &latest.tags).map(str::to_owned);
         Ok(Some(NewestState { commit: latest.commit, newer_tag }))
     };

@@ -36,7 +36,7 @@ pub(super) struct BranchPush {
 
 impl BranchPush {
     /// Pushes to an address. A push to a server cannot reach a repository on this machine, and the other way round.
-    pub(super) fn run(
+    pub(super) fn push_to_address(
         &self,
         workshop: &UpdateWorkshop,
         shown: &str,
@@ -45,8 +45,8 @@ impl BranchPush {
         let system = workshop.system.as_ref();
         let git = Git { system, directory: workshop.directory.path(), repository: shown };
         if !address.is_of_this_machine() {
-            let access = GitAccess::to(address).limit_to_servers();
-            match git.run(self.request(address, &[]).access(&access))? {
+            let access = GitAccess::from_address(address).limit_to_servers();
+            match git.run_request(self.build_request(address, &[]).with_access(&access))? {
                 GitOutcome::Failed(said) if said.contains(TURNED_LOCAL) => {}
                 outcome => return Ok(git.judge_outcome(outcome).map(drop)?),
             }
@@ -56,8 +56,8 @@ impl BranchPush {
         {
             refuse_links_at(system, path, &self.reference)?;
         }
-        let access = GitAccess::to(address).limit_to_files();
-        match git.expect(self.request(address, &[RECEIVING]).access(&access)) {
+        let access = GitAccess::from_address(address).limit_to_files();
+        match git.expect_output(self.build_request(address, &[RECEIVING]).with_access(&access)) {
             Ok(_) => Ok(()),
             Err(FetchError::Git { repository, said }) => {
                 Err(WorkshopError::Branch(format!("cannot push to `{repository}`: {said}")))
@@ -66,12 +66,12 @@ impl BranchPush {
         }
     }
 
-    fn request(&self, address: &Address, options: &[&str]) -> GitRequest<'_> {
-        GitRequest::within(&self.pusher, "push")
+    fn build_request(&self, address: &Address, options: &[&str]) -> GitRequest<'_> {
+        GitRequest::for_repository(&self.pusher, "push")
             .args(["--quiet", "--no-verify", "--no-recurse-submodules", "--no-signed"])
             .args(options.iter().copied())
             .arg(&self.lease)
-            .args(["--", &address.bare()])
+            .args(["--", &address.bare_address()])
             .arg(&self.update)
     }
 }

@@ -11,15 +11,15 @@ use brief_system::System;
 use brief_system::hash::sha256;
 
 use super::find::git_dir;
-use super::head::{HeadState, head};
+use super::head::{HeadState, read_head};
 use super::known::KnownMembers;
 use super::{FleetError, FleetFacts, FleetMember, FleetPlace};
 use crate::cache::Cache;
 use crate::error::FetchError;
-use crate::history::{Commit, HistoryError, Repository, exists, peek};
+use crate::history::{Commit, HistoryError, Repository, paths_exist, read_committed_files};
 use crate::lock::{self, Lock};
 use crate::outputs::record::is_plain_path;
-use crate::parallel::{threads, try_in_parallel};
+use crate::parallel::{thread_count, try_in_parallel};
 use crate::source::{GitSource, check_reference};
 
 /// The limit for the bytes of a lock.
@@ -45,19 +45,21 @@ pub struct FleetReading<'r> {
 
 /// Reads repositories, in the order of the places. One that cannot be read has its reason. Each that was read is remembered
 /// at once, so that an interrupted run goes on.
-pub fn read(
+pub fn read_members(
     system: &Arc<dyn System>,
     places: &[FleetPlace],
     reading: &FleetReading<'_>,
 ) -> Result<Vec<FleetMember>, FleetError> {
     if let Some(revision) = reading.revision {
         check_reference(revision).map_err(|reason| FleetError::Revision {
-            revision: text::visible(revision).into_owned(),
+            revision: text::visible_text(revision).into_owned(),
             reason,
         })?;
     }
     let reader = MemberReader { system, revision: reading.revision, measure: reading.measure };
-    try_in_parallel(threads(), places, reading.observer, |place| reader.read(place, reading.known))
+    try_in_parallel(thread_count(), places, reading.observer, |place| {
+        reader.read_member(place, reading.known)
+    })
 }
 
 /// The reason why one repository has no facts.
@@ -67,7 +69,7 @@ enum MemberError {
 }
 
 impl MemberError {
-    fn problem(problem: &str) -> MemberError {
+    fn from_problem(problem: &str) -> MemberError {
         MemberError::Problem(text::visible_line(problem).into_owned())
     }
 }
@@ -77,9 +79,9 @@ impl From<HistoryError> for MemberError {
         match error {
             HistoryError::Interrupted => MemberError::Interrupted,
             HistoryError::TooLarge => {
-                MemberError::problem("its files are larger than a fleet reads")
+                MemberError::from_problem("its files are larger than a fleet reads")
             }
-            error => MemberError::problem(&error.to_string()),
+            error => MemberError::from_problem(&error.to_string()),
         }
     }
 }
@@ -91,7 +93,11 @@ struct MemberReader<'r> {
 }
 
 impl MemberReader<'_> {
-    fn read(&self, place: &FleetPlace, known: &KnownMembers) -> Result<FleetMember, FleetError> {
+    fn read_member(
+        &self,
+        place: &FleetPlace,
+        known: &KnownMembers,
+    ) -> Result<FleetMember, FleetError> {
         let mut member = FleetMember {
             place: place.clone(),
             git_dir: None,
@@ -99,7 +105,7 @@ impl MemberReader<'_> {
             facts: FleetFacts::default(),
             problem: None,
         };
-        match self.fill(&mut member, known) {
+        match self.fill_member(&mut member, known) {
             Ok(()) => {}
             Err(MemberError::Problem(problem)) => member.problem = Some(problem),
             Err(MemberError::Interrupted) => return Err(FleetError::Interrupted),
@@ -107,35 +113,39 @@ impl MemberReader<'_> {
         Ok(member)
     }
 
-    fn fill(&self, member: &mut FleetMember, known: &KnownMembers) -> Result<(), MemberError> {
-        let (git_dir, commit) = self.locate(&member.place)?;
+    fn fill_member(
+        &self,
+        member: &mut FleetMember,
+        known: &KnownMembers,
+    ) -> Result<(), MemberError> {
+        let (git_dir, commit) = self.locate_commit(&member.place)?;
         member.git_dir = Some(git_dir.clone());
         let Some(commit) = commit else { return Ok(()) };
         member.commit = Some(commit.clone());
         let name = member.place.to_string();
-        let mut facts = match known.take(&name, &commit) {
+        let mut facts = match known.take_facts(&name, &commit) {
             Some(facts) if facts.tokens.is_some() || self.measure.is_none() => {
                 member.facts = facts;
                 return Ok(());
             }
             Some(facts) => facts,
-            None => self.facts(&git_dir, &commit)?,
+            None => self.read_facts(&git_dir, &commit)?,
         };
         if let Some(measure) = self.measure {
-            let repository = Repository::at(self.system, &git_dir);
+            let repository = Repository::from_git_dir(self.system, &git_dir);
             let of = Commit { revision: commit.clone(), id: commit.clone() };
             let tokens = measure(&repository, &of)?;
             facts.tokens = Some(tokens);
             // Guidance may lie further down.
             facts.has_guidance |= tokens > 0;
         }
-        known.remember(self.system.as_ref(), &name, &commit, &facts);
+        known.append_facts(self.system.as_ref(), &name, &commit, &facts);
         member.facts = facts;
         Ok(())
     }
 
     /// Finds the git directory of a repository and the commit to read; an address is fetched.
-    fn locate(&self, place: &FleetPlace) -> Result<(PathBuf, Option<String>), MemberError> {
+    fn locate_commit(&self, place: &FleetPlace) -> Result<(PathBuf, Option<String>), MemberError> {
         let system = self.system.as_ref();
         match place {
             FleetPlace::Wrong { problem, .. } => Err(MemberError::Problem(problem.clone())),
@@ -143,17 +153,17 @@ impl MemberReader<'_> {
                 let reference = source.reference.clone();
                 let reference = reference.or_else(|| self.revision.map(str::to_owned));
                 let source = GitSource { reference, ..source.clone() };
-                fetch(system, &source).map(|(git_dir, commit)| (git_dir, Some(commit)))
+                fetch_repository(system, &source).map(|(git_dir, commit)| (git_dir, Some(commit)))
             }
             FleetPlace::Path(path) => {
                 let git_dir = git_dir(system, path)
-                    .ok_or_else(|| MemberError::problem("there is no git repository"))?;
-                let commit = match (self.revision, head(system, &git_dir)) {
+                    .ok_or_else(|| MemberError::from_problem("there is no git repository"))?;
+                let commit = match (self.revision, read_head(system, &git_dir)) {
                     (None, HeadState::Commit(commit)) => Some(commit),
                     (None, HeadState::Unborn) => None,
                     (revision, _) => {
-                        let repository = Repository::at(self.system, &git_dir);
-                        match repository.commit(revision.unwrap_or("HEAD")) {
+                        let repository = Repository::from_git_dir(self.system, &git_dir);
+                        match repository.resolve_commit(revision.unwrap_or("HEAD")) {
                             Ok(commit) => Some(commit.id),
                             Err(HistoryError::NoCommits) => None,
                             Err(error) => return Err(error.into()),
@@ -165,19 +175,20 @@ impl MemberReader<'_> {
         }
     }
 
-    fn facts(&self, git_dir: &Path, commit: &str) -> Result<FleetFacts, MemberError> {
-        let mut found = peek(self.system, git_dir, commit, &[lock::FILE_NAME], LOCK_BYTES)?;
+    fn read_facts(&self, git_dir: &Path, commit: &str) -> Result<FleetFacts, MemberError> {
+        let mut found =
+            read_committed_files(self.system, git_dir, commit, &[lock::FILE_NAME], LOCK_BYTES)?;
         let Some(Some(bytes)) = found.pop() else {
-            let guidance = guidance();
-            let found = exists(self.system, git_dir, commit, &guidance)?;
+            let guidance = guidance_paths();
+            let found = paths_exist(self.system, git_dir, commit, &guidance)?;
             let has_guidance = found.contains(&true);
             return Ok(FleetFacts { has_guidance, ..FleetFacts::default() });
         };
         let text = String::from_utf8_lossy(&bytes);
         let lock = Lock::parse(&text)
-            .map_err(|error| MemberError::problem(&format!("`brief.lock`, {error}")))?;
+            .map_err(|error| MemberError::from_problem(&format!("`brief.lock`, {error}")))?;
         let mut facts = FleetFacts::of_lock(&lock);
-        facts.drifted = self.drifted(git_dir, commit, &lock)?;
+        facts.drifted = self.collect_drifted_outputs(git_dir, commit, &lock)?;
         for (item, locked) in facts.items.iter_mut().zip(lock.items.values()) {
             let is_drifted = |path: &String| facts.drifted.binary_search(path).is_ok();
             item.is_drifted = locked.files.keys().any(is_drifted);
@@ -187,7 +198,7 @@ impl MemberReader<'_> {
 
     /// Returns the outputs whose committed content is not the locked one. A repository that has none of them keeps its
     /// outputs out of version control.
-    fn drifted(
+    fn collect_drifted_outputs(
         &self,
         git_dir: &Path,
         commit: &str,
@@ -202,7 +213,7 @@ impl MemberReader<'_> {
             return Ok(Vec::new());
         }
         let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
-        let found = peek(self.system, git_dir, commit, &paths, OUTPUT_BYTES)?;
+        let found = read_committed_files(self.system, git_dir, commit, &paths, OUTPUT_BYTES)?;
         if found.iter().all(Option::is_none) {
             return Ok(Vec::new());
         }
@@ -219,22 +230,25 @@ impl MemberReader<'_> {
 }
 
 /// Fetches the repository of an address into the user's cache, without its files.
-fn fetch(system: &dyn System, source: &GitSource) -> Result<(PathBuf, String), MemberError> {
+fn fetch_repository(
+    system: &dyn System,
+    source: &GitSource,
+) -> Result<(PathBuf, String), MemberError> {
     let cache = Cache::of_user(system)
-        .ok_or_else(|| MemberError::problem("there is no directory for a cache"))?;
-    cache.repository(source).map_err(|error| match error {
+        .ok_or_else(|| MemberError::from_problem("there is no directory for a cache"))?;
+    cache.fetch_repository(source).map_err(|error| match error {
         FetchError::Interrupted { .. } => MemberError::Interrupted,
-        error => MemberError::problem(&error.to_string()),
+        error => MemberError::from_problem(&error.to_string()),
     })
 }
 
 /// Returns a text that is another one whenever this program reads other facts from the same commit.
 pub(super) fn reading_version() -> String {
-    format!("{} {} {}", env!("CARGO_PKG_VERSION"), LOCK_VERSION, guidance().join(" "))
+    format!("{} {} {}", env!("CARGO_PKG_VERSION"), LOCK_VERSION, guidance_paths().join(" "))
 }
 
 /// Returns the places of guidance at the top of a repository: those that clients read, and our own.
-fn guidance() -> Vec<&'static str> {
+fn guidance_paths() -> Vec<&'static str> {
     let mut paths: Vec<&str> = BUILTIN.project.iter().map(|place| &*place.path).collect();
     paths.extend(structured::FILE_NAMES);
     paths

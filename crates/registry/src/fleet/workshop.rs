@@ -16,7 +16,7 @@ use super::{FleetMember, FleetSource, FleetSourceForm};
 use crate::address::Address;
 use crate::extract::{TreeLine, is_commit};
 use crate::git::CHATTER;
-use crate::history::{Caller, HistoryError, Repository, peek};
+use crate::history::{Caller, HistoryError, Repository, read_committed_files};
 use crate::install::{InstallReport, ProjectPaths};
 use crate::lock;
 use crate::outputs::ChangeKind;
@@ -101,7 +101,11 @@ impl UpdateWorkshop {
             return Err(WorkshopError::Local(source.name.clone()));
         }
         let args = ["ls-tree", "-r", "-l", "-z", "--full-tree", commit];
-        let text = Caller::at(system, git_dir).output(&args, "", limits::TREE_LISTING_BYTES)?;
+        let text = Caller::from_git_dir(system, git_dir).read_output(
+            &args,
+            "",
+            limits::TREE_LISTING_BYTES,
+        )?;
         let mut workshop = UpdateWorkshop {
             system: Arc::clone(system),
             directory: system.temporary_dir()?,
@@ -110,13 +114,13 @@ impl UpdateWorkshop {
             files: tree_files(&text),
             keeps_outputs: true,
         };
-        workshop.fill()?;
+        workshop.write_project_files()?;
         Ok(workshop)
     }
 
     /// Returns the directories of the project in the workshop.
     pub fn project(&self) -> ProjectPaths {
-        ProjectPaths::at(&self.directory.path().join("project"))
+        ProjectPaths::from_root(&self.directory.path().join("project"))
     }
 
     /// Returns the commit that the update starts from.
@@ -124,10 +128,16 @@ impl UpdateWorkshop {
         &self.commit
     }
 
-    fn fill(&mut self) -> Result<(), WorkshopError> {
+    fn write_project_files(&mut self) -> Result<(), WorkshopError> {
         let top = self.directory.path().join("project");
         self.system.create_dir(&top)?;
-        let text = peek(&self.system, &self.git_dir, &self.commit, &[lock::FILE_NAME], MOST_BYTES)?;
+        let text = read_committed_files(
+            &self.system,
+            &self.git_dir,
+            &self.commit,
+            &[lock::FILE_NAME],
+            MOST_BYTES,
+        )?;
         let text = text.into_iter().flatten().next().unwrap_or_default();
         let lock = lock::Lock::parse(&String::from_utf8_lossy(&text));
         let lock = lock.map_err(|error| HistoryError::Git(error.to_string()))?;
@@ -154,7 +164,8 @@ impl UpdateWorkshop {
             .map(|(path, file)| (path.as_str(), file.kind == Some(TreeFileKind::Program)))
             .collect();
         let paths: Vec<&str> = wanted.iter().map(|(path, _)| *path).collect();
-        let contents = peek(&self.system, &self.git_dir, &self.commit, &paths, MOST_BYTES)?;
+        let contents =
+            read_committed_files(&self.system, &self.git_dir, &self.commit, &paths, MOST_BYTES)?;
         for ((path, is_program), content) in wanted.into_iter().zip(contents) {
             let Some(content) = content else { continue };
             let place = top.join(path);
@@ -176,7 +187,7 @@ impl UpdateWorkshop {
         report: &InstallReport,
         store: ObjectStore,
     ) -> Result<Option<String>, WorkshopError> {
-        let git = self.caller(store)?;
+        let git = self.git_caller(store)?;
         let top = self.directory.path().join("project");
         let mut paths: BTreeSet<&str> = BTreeSet::from([lock::FILE_NAME, "brief.toml"]);
         if self.keeps_outputs {
@@ -206,7 +217,7 @@ impl UpdateWorkshop {
             .flat_map(|(path, _)| format!("{}\n", top.join(path).display()).into_bytes())
             .collect();
         let args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
-        let ids = self.run(&git, &args, input)?;
+        let ids = self.run_git(&git, &args, input)?;
         let ids: Vec<&str> = ids.lines().collect();
         if ids.len() != there.len() || !ids.iter().all(|id| is_commit(id)) {
             return Err(HistoryError::Puzzled("hash-object").into());
@@ -219,44 +230,44 @@ impl UpdateWorkshop {
             let none = "0".repeat(self.commit.len());
             changes.extend_from_slice(format!("0 {none}\t{path}\0").as_bytes());
         }
-        self.run(&git, &["read-tree", &self.commit], Vec::new())?;
-        self.run(&git, &["update-index", "-z", "--index-info"], changes)?;
-        let tree = self.run(&git, &["write-tree"], Vec::new())?.trim().to_owned();
+        self.run_git(&git, &["read-tree", &self.commit], Vec::new())?;
+        self.run_git(&git, &["update-index", "-z", "--index-info"], changes)?;
+        let tree = self.run_git(&git, &["write-tree"], Vec::new())?.trim().to_owned();
         let before = format!("{}^{{tree}}", self.commit);
-        let before = self.run(&git, &["rev-parse", "--verify", &before], Vec::new())?;
+        let before = self.run_git(&git, &["rev-parse", "--verify", &before], Vec::new())?;
         if !is_commit(&tree) {
             return Err(HistoryError::Puzzled("write-tree").into());
         }
         Ok((before.trim() != tree).then_some(tree))
     }
 
-    /// Returns the tree of a preview, which the repository of [`UpdateWorkshop::preview`] has.
+    /// Returns the tree of a preview, which the repository of [`UpdateWorkshop::preview_repository`] has.
     pub fn preview_tree(&self, report: &InstallReport) -> Result<Option<String>, WorkshopError> {
         self.write_tree(report, ObjectStore::Temporary)
     }
 
     /// Returns the repository with the objects of a preview.
-    pub fn preview(&self) -> Result<Repository, WorkshopError> {
-        Ok(Repository::of_caller(self.caller(ObjectStore::Temporary)?))
+    pub fn preview_repository(&self) -> Result<Repository, WorkshopError> {
+        Ok(Repository::of_caller(self.git_caller(ObjectStore::Temporary)?))
     }
 
     /// Runs git with the temporary index.
-    pub(super) fn run(
+    pub(super) fn run_git(
         &self,
         git: &Caller,
         args: &[&str],
         input: Vec<u8>,
     ) -> Result<String, HistoryError> {
         let args = [&QUIET[..], args].concat();
-        let mut call = git.call(&args, CHATTER.max(input.len() * 2));
+        let mut call = git.build_call(&args, CHATTER.max(input.len() * 2));
         call = call.with_env("GIT_INDEX_FILE", self.directory.path().join("index"));
         call.input = input;
-        Ok(String::from_utf8_lossy(&git.expect(&call)?).into_owned())
+        Ok(String::from_utf8_lossy(&git.expect_output(&call)?).into_owned())
     }
 
     /// Returns git for the repository, with the place for new objects.
-    pub(super) fn caller(&self, store: ObjectStore) -> Result<Caller, WorkshopError> {
-        let git = Caller::at(&self.system, &self.git_dir);
+    pub(super) fn git_caller(&self, store: ObjectStore) -> Result<Caller, WorkshopError> {
+        let git = Caller::from_git_dir(&self.system, &self.git_dir);
         if store == ObjectStore::Repository {
             return Ok(git);
         }
@@ -264,14 +275,14 @@ impl UpdateWorkshop {
         let alternates = objects.join("info").join("alternates");
         if matches!(self.system.read(&alternates, limits::FILE_BYTES), Err(ReadError::Missing)) {
             self.system.create_dir(&objects.join("info"))?;
-            let own = self.objects()?;
+            let own = self.objects_directory()?;
             self.system.create_staged_file(&alternates, format!("{own}\n").as_bytes())?;
         }
         Ok(Caller { objects: Some(objects), ..git })
     }
 
     /// Returns the directory with the repository's objects, as a line of `alternates`.
-    pub(super) fn objects(&self) -> Result<String, WorkshopError> {
+    pub(super) fn objects_directory(&self) -> Result<String, WorkshopError> {
         let own = common_dir(self.system.as_ref(), &self.git_dir).join("objects");
         let own = self.system.resolve_dir(&own)?;
         let text =
@@ -290,7 +301,7 @@ fn is_local(system: &dyn System, source: &FleetSource) -> bool {
         FleetSourceForm::Oci => source.address.starts_with("oci-layout:"),
         FleetSourceForm::Git => {
             match SourceAddress::parse_added(&source.address, Path::new("/"), system) {
-                Ok(SourceAddress::Git(git)) => match git.parts() {
+                Ok(SourceAddress::Git(git)) => match git.parse_address() {
                     Ok(Address::Url { scheme, .. }) => scheme == "file",
                     Ok(Address::Remote(_)) => false,
                     Err(_) => true,

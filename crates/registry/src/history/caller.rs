@@ -8,7 +8,7 @@ use std::sync::Arc;
 use brief_system::{Call, System};
 
 use super::HistoryError;
-use crate::git::{GitOutcome, Stop, hardened, make};
+use crate::git::{GitOutcome, Stop, hardened_call, run_call};
 
 /// The installed git, for one repository.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ pub(crate) struct Caller {
 
 impl Caller {
     /// Takes a git directory, whose working tree does not count.
-    pub(crate) fn at(system: &Arc<dyn System>, git_dir: &Path) -> Caller {
+    pub(crate) fn from_git_dir(system: &Arc<dyn System>, git_dir: &Path) -> Caller {
         Caller {
             system: Arc::clone(system),
             directory: git_dir.to_owned(),
@@ -33,7 +33,7 @@ impl Caller {
         }
     }
 
-    pub(crate) fn call(&self, args: &[&str], output: usize) -> Call {
+    pub(crate) fn build_call(&self, args: &[&str], output: usize) -> Call {
         // The user started the program in it, and the commands that we use ignore its configuration.
         let mut all: Vec<OsString> = vec!["-c".into(), "safe.bareRepository=all".into()];
         if let Some(git_dir) = &self.git_dir {
@@ -42,15 +42,15 @@ impl Caller {
             all.push(place);
         }
         all.extend(args.iter().map(OsString::from));
-        let call = hardened(self.system.as_ref(), &self.directory, all, output);
+        let call = hardened_call(self.system.as_ref(), &self.directory, all, output);
         match &self.objects {
             Some(objects) => call.with_env("GIT_OBJECT_DIRECTORY", objects),
             None => call,
         }
     }
 
-    pub(crate) fn make(&self, call: &Call) -> Result<GitOutcome, HistoryError> {
-        make(self.system.as_ref(), call).map_err(|stop| match stop {
+    pub(crate) fn run_call(&self, call: &Call) -> Result<GitOutcome, HistoryError> {
+        run_call(self.system.as_ref(), call).map_err(|stop| match stop {
             Stop::TimedOut => HistoryError::TimedOut,
             Stop::Interrupted => HistoryError::Interrupted,
             Stop::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -62,19 +62,19 @@ impl Caller {
 
     /// Runs a command with an input, and returns its output of at most `limit` bytes. The command fails only because of the
     /// repository.
-    pub(crate) fn output(
+    pub(crate) fn read_output(
         &self,
         args: &[&str],
         input: impl Into<Vec<u8>>,
         limit: usize,
     ) -> Result<Vec<u8>, HistoryError> {
-        let mut call = self.call(args, limit);
+        let mut call = self.build_call(args, limit);
         call.input = input.into();
-        self.expect(&call)
+        self.expect_output(&call)
     }
 
-    pub(crate) fn expect(&self, call: &Call) -> Result<Vec<u8>, HistoryError> {
-        match self.make(call)? {
+    pub(crate) fn expect_output(&self, call: &Call) -> Result<Vec<u8>, HistoryError> {
+        match self.run_call(call)? {
             GitOutcome::Done(output) => Ok(output),
             GitOutcome::Failed(said) => Err(HistoryError::Git(said)),
             GitOutcome::TooMuch => Err(HistoryError::TooLarge),

@@ -26,7 +26,7 @@ pub use commits::FileCommit;
 pub use error::HistoryError;
 use objects::{Committed, Objects};
 pub use origin::FileOrigin;
-pub(crate) use peek::{exists, peek};
+pub(crate) use peek::{paths_exist, read_committed_files};
 pub use removals::RemovingCommit;
 use working::OnDisk;
 
@@ -90,17 +90,20 @@ impl Revisions {
 impl Repository {
     /// Finds the repository of a directory, which may itself be a bare repository. `directory` is an absolute
     /// path without links.
-    pub fn find(system: Arc<dyn System>, directory: &Path) -> Result<Repository, HistoryError> {
+    pub fn find_enclosing(
+        system: Arc<dyn System>,
+        directory: &Path,
+    ) -> Result<Repository, HistoryError> {
         let puzzled = || HistoryError::Puzzled("rev-parse");
         let looking =
             Caller { system, directory: directory.to_owned(), git_dir: None, objects: None };
         // A path may hold line breaks, so it comes last.
-        let found = discover(&looking, &["--is-inside-work-tree", "--absolute-git-dir"])?;
+        let found = run_rev_parse(&looking, &["--is-inside-work-tree", "--absolute-git-dir"])?;
         let break_at = found.iter().position(|&byte| byte == b'\n').ok_or_else(puzzled)?;
         let git_dir = path_from(&found[break_at + 1..]).ok_or_else(puzzled)?;
         let mut top = None;
         if &found[..break_at] == b"true" {
-            let found = path_from(&discover(&looking, &["--show-toplevel"])?);
+            let found = path_from(&run_rev_parse(&looking, &["--show-toplevel"])?);
             let found = looking.system.resolve_dir(&found.ok_or_else(puzzled)?);
             let found = found.map_err(|error| HistoryError::Git(error.to_string()))?;
             if !directory.starts_with(&found) {
@@ -115,8 +118,8 @@ impl Repository {
     }
 
     /// Takes a git directory, whose working tree does not count.
-    pub fn at(system: &Arc<dyn System>, git_dir: &Path) -> Repository {
-        Repository::of_caller(Caller::at(system, git_dir))
+    pub fn from_git_dir(system: &Arc<dyn System>, git_dir: &Path) -> Repository {
+        Repository::of_caller(Caller::from_git_dir(system, git_dir))
     }
 
     /// Takes a prepared git, whose working tree does not count.
@@ -136,52 +139,61 @@ impl Repository {
     }
 
     /// Resolves a revision to a commit.
-    pub fn commit(&self, revision: &str) -> Result<Commit, HistoryError> {
+    pub fn resolve_commit(&self, revision: &str) -> Result<Commit, HistoryError> {
         if revision.is_empty() || revision.starts_with('-') || revision.contains(['\n', '\0']) {
             return Err(HistoryError::NotARevision(one_line(revision)));
         }
         // Standard input cannot be mistaken for an option.
         let input = format!("{revision}^{{commit}}\n");
-        let output = self.git.output(&["cat-file", "--batch-check"], input, CHATTER)?;
+        let output = self.git.read_output(&["cat-file", "--batch-check"], input, CHATTER)?;
         let output = String::from_utf8_lossy(&output);
         match output.trim_end().rsplit_once(" commit ") {
             Some((id, _)) if is_commit(id) => {
                 Ok(Commit { revision: revision.to_owned(), id: id.to_owned() })
             }
             _ if self.is_empty()? => Err(HistoryError::NoCommits),
-            _ => Err(HistoryError::Unknown { revision: one_line(revision), help: self.help()? }),
+            _ => Err(HistoryError::Unknown {
+                revision: one_line(revision),
+                help: self.missing_history_help()?,
+            }),
         }
     }
 
     /// Returns `HEAD` and the names of branches and tags, shortened by git.
-    pub fn names(&self) -> Result<Vec<String>, HistoryError> {
+    pub fn list_reference_names(&self) -> Result<Vec<String>, HistoryError> {
         let format = "--format=%(refname:short)";
         let args = ["for-each-ref", format, "refs/heads", "refs/tags", "refs/remotes"];
-        let output = self.git.output(&args, "", CHATTER)?;
+        let output = self.git.read_output(&args, "", CHATTER)?;
         let output = String::from_utf8_lossy(&output);
         Ok(std::iter::once("HEAD").chain(output.lines()).map(str::to_owned).collect())
     }
 
     fn is_empty(&self) -> Result<bool, HistoryError> {
-        let references = self.git.output(&["for-each-ref", "--count=1"], "", CHATTER)?;
-        let head = self.git.output(&["cat-file", "--batch-check"], "HEAD^{commit}\n", CHATTER)?;
+        let references = self.git.read_output(&["for-each-ref", "--count=1"], "", CHATTER)?;
+        let head =
+            self.git.read_output(&["cat-file", "--batch-check"], "HEAD^{commit}\n", CHATTER)?;
         Ok(references.is_empty() && head.trim_ascii_end().ends_with(b" missing"))
     }
 
     /// Returns the advice for a missing part of the history.
-    fn help(&self) -> Result<&'static str, HistoryError> {
-        let shallow = self.git.output(&["rev-parse", "--is-shallow-repository"], "", CHATTER)?;
+    fn missing_history_help(&self) -> Result<&'static str, HistoryError> {
+        let shallow =
+            self.git.read_output(&["rev-parse", "--is-shallow-repository"], "", CHATTER)?;
         Ok(if shallow.starts_with(b"true") { SHALLOW } else { TYPED })
     }
 
     /// Finds the merge base of two commits.
     pub fn merge_base(&self, left: &Commit, right: &Commit) -> Result<Commit, HistoryError> {
-        let call = self.git.call(&["merge-base", &left.id, &right.id], CHATTER);
-        let output = match self.git.make(&call)? {
+        let call = self.git.build_call(&["merge-base", &left.id, &right.id], CHATTER);
+        let output = match self.git.run_call(&call)? {
             GitOutcome::Done(output) => output,
             GitOutcome::Failed(_) => {
                 let (left, right) = (one_line(&left.revision), one_line(&right.revision));
-                return Err(HistoryError::NoMergeBase { left, right, help: self.help()? });
+                return Err(HistoryError::NoMergeBase {
+                    left,
+                    right,
+                    help: self.missing_history_help()?,
+                });
             }
             GitOutcome::TooMuch => return Err(HistoryError::Puzzled("merge-base")),
         };
@@ -195,22 +207,22 @@ impl Repository {
     }
 
     /// Returns the files of a commit as a system with these environment variables.
-    pub fn tree(
+    pub fn open_tree(
         &self,
         commit: &Commit,
         env: &BTreeMap<String, OsString>,
     ) -> Result<TreeSystem, HistoryError> {
-        let listing = self.listing(&commit.id)?;
+        let listing = self.read_listing(&commit.id)?;
         let contents = Box::new(Committed(Arc::clone(&self.objects)));
         Ok(TreeSystem::new(self.mount(), listing, contents, env.clone()))
     }
 
-    fn listing(&self, commit: &str) -> Result<Listing, HistoryError> {
+    fn read_listing(&self, commit: &str) -> Result<Listing, HistoryError> {
         let args = ["ls-tree", "-r", "-z", "--full-tree", commit];
-        let text = self.git.output(&args, "", limits::TREE_LISTING_BYTES)?;
+        let text = self.git.read_output(&args, "", limits::TREE_LISTING_BYTES)?;
         let mut listing = Listing::new(text);
-        for (path, object, kind) in places(listing.text())? {
-            listing.add(path, object, kind);
+        for (path, object, kind) in parse_tree_listing(listing.text())? {
+            listing.add_file(path, object, kind);
         }
         Ok(listing)
     }
@@ -224,8 +236,8 @@ impl Repository {
         let top = self.top.clone().ok_or(HistoryError::NoWorkingTree)?;
         // git finds the working tree of a repository only from inside.
         let git = Caller { git_dir: None, ..self.git.clone() };
-        let names = git.output(&working::ARGS, "", limits::TREE_LISTING_BYTES)?;
-        let listing = working::listing(git.system.as_ref(), &top, names);
+        let names = git.read_output(&working::ARGS, "", limits::TREE_LISTING_BYTES)?;
+        let listing = working::list_working_files(git.system.as_ref(), &top, names);
         let listing = listing.map_err(|error| HistoryError::Git(error.to_string()))?;
         let committed = Committed(Arc::clone(&self.objects));
         let contents = Box::new(OnDisk { system: git.system, top: top.clone(), committed });
@@ -234,9 +246,9 @@ impl Repository {
 }
 
 /// Runs `git rev-parse` with these arguments.
-fn discover(git: &Caller, args: &[&str]) -> Result<Vec<u8>, HistoryError> {
+fn run_rev_parse(git: &Caller, args: &[&str]) -> Result<Vec<u8>, HistoryError> {
     let args: Vec<&str> = std::iter::once("rev-parse").chain(args.iter().copied()).collect();
-    match git.make(&git.call(&args, CHATTER))? {
+    match git.run_call(&git.build_call(&args, CHATTER))? {
         GitOutcome::Done(mut output) => {
             output.pop_if(|last| *last == b'\n');
             Ok(output)
@@ -252,7 +264,7 @@ fn discover(git: &Caller, args: &[&str]) -> Result<Vec<u8>, HistoryError> {
 type ListedRange = (std::ops::Range<usize>, std::ops::Range<usize>, TreeFileKind);
 
 /// Finds the files in the output of `ls-tree -z`: `100644 blob 1a2b…\tpath`.
-fn places(text: &[u8]) -> Result<Vec<ListedRange>, HistoryError> {
+fn parse_tree_listing(text: &[u8]) -> Result<Vec<ListedRange>, HistoryError> {
     let mut places = Vec::new();
     let mut start = 0;
     for line in text.split(|&byte| byte == 0) {
@@ -297,7 +309,7 @@ mod tests {
         let text = format!(
             "100644 blob {id}\ta b\tc\x00100755 blob {id}\tx\x00120000 blob {id}\tl\x00160000 commit {id}\ts\0"
         );
-        let found = places(text.as_bytes()).unwrap();
+        let found = parse_tree_listing(text.as_bytes()).unwrap();
         let shown: Vec<_> = found
             .iter()
             .map(|(path, object, kind)| (&text[path.clone()], &text[object.clone()], *kind))
@@ -311,7 +323,7 @@ mod tests {
             ]
         );
         for strange in ["no tab", "100644 blob\tx", "100644 blob xyz\tx", "\tx"] {
-            assert!(places(strange.as_bytes()).is_err(), "{strange}");
+            assert!(parse_tree_listing(strange.as_bytes()).is_err(), "{strange}");
         }
     }
 }

@@ -45,13 +45,13 @@ impl Objects {
         Objects { git, state: Mutex::default() }
     }
 
-    fn read(&self, object: &[u8], limit: u64) -> Result<Arc<[u8]>, ReadError> {
+    fn read_object(&self, object: &[u8], limit: u64) -> Result<Arc<[u8]>, ReadError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = state.kept.get(object) {
             let fits = kept.len() as u64 <= limit;
             return fits.then(|| Arc::clone(kept)).ok_or(ReadError::TooLarge { limit });
         }
-        let content = match self.ask(&mut state, object, limit) {
+        let content = match self.query_object(&mut state, object, limit) {
             Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::Unsupported => {
                 self.ask_alone(object, limit)
             }
@@ -69,7 +69,7 @@ impl Objects {
         Ok(content)
     }
 
-    fn ask(
+    fn query_object(
         &self,
         state: &mut ObjectsState,
         object: &[u8],
@@ -78,15 +78,15 @@ impl Objects {
         let git = match &mut state.git {
             Some(git) => git,
             none => {
-                let call = self.git.call(&["cat-file", "--batch"], 0);
-                none.insert(self.git.system.start(&call)?)
+                let call = self.git.build_call(&["cat-file", "--batch"], 0);
+                none.insert(self.git.system.start_program(&call)?)
             }
         };
         git.send(&[object, b"\n"].concat(), PATIENCE)?;
         let mut answer = Vec::new();
         let mut buffer = [0; 16 * 1024];
         let mut receive = |answer: &mut Vec<u8>| match git.receive(&mut buffer, PATIENCE)? {
-            0 => Err(strange()),
+            0 => Err(unexpected_answer()),
             count => {
                 answer.extend_from_slice(&buffer[..count]);
                 Ok(())
@@ -95,11 +95,11 @@ impl Objects {
         let header = loop {
             match answer.iter().position(|&byte| byte == b'\n') {
                 Some(end) => break end,
-                None if answer.len() > HEADER => return Err(strange()),
+                None if answer.len() > HEADER => return Err(unexpected_answer()),
                 None => receive(&mut answer)?,
             }
         };
-        let size = size(&answer[..header], object, limit)?;
+        let size = parse_blob_size(&answer[..header], object, limit)?;
         while answer.len() < header + 1 + size + 1 {
             receive(&mut answer)?;
         }
@@ -109,14 +109,19 @@ impl Objects {
     /// Starts one process per object, on systems without a companion process.
     fn ask_alone(&self, object: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
         let most = usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(HEADER);
-        let mut call = self.git.call(&["cat-file", "--batch"], most);
+        let mut call = self.git.build_call(&["cat-file", "--batch"], most);
         call.input = [object, b"\n"].concat();
-        match self.git.make(&call) {
+        match self.git.run_call(&call) {
             Ok(GitOutcome::Done(answer)) => {
-                let end = answer.iter().position(|&byte| byte == b'\n').ok_or_else(strange)?;
-                let size = size(&answer[..end], object, limit)?;
+                let end =
+                    answer.iter().position(|&byte| byte == b'\n').ok_or_else(unexpected_answer)?;
+                let size = parse_blob_size(&answer[..end], object, limit)?;
                 let is_whole = answer.len() == end + 1 + size + 1;
-                if is_whole { Ok(answer[end + 1..][..size].to_vec()) } else { Err(strange()) }
+                if is_whole {
+                    Ok(answer[end + 1..][..size].to_vec())
+                } else {
+                    Err(unexpected_answer())
+                }
             }
             Ok(GitOutcome::TooMuch) => Err(ReadError::TooLarge { limit }),
             Ok(GitOutcome::Failed(said)) => Err(ReadError::Io(io::Error::other(said))),
@@ -126,12 +131,12 @@ impl Objects {
 }
 
 /// Parses the size from a header such as `1a2b… blob 12`.
-fn size(header: &[u8], object: &[u8], limit: u64) -> Result<usize, ReadError> {
-    let header = std::str::from_utf8(header).map_err(|_| strange())?;
+fn parse_blob_size(header: &[u8], object: &[u8], limit: u64) -> Result<usize, ReadError> {
+    let header = std::str::from_utf8(header).map_err(|_| unexpected_answer())?;
     let words: Vec<&str> = header.split(' ').collect();
     match words.as_slice() {
         [name, "blob", size] if name.as_bytes() == object => {
-            let size: u64 = size.parse().map_err(|_| strange())?;
+            let size: u64 = size.parse().map_err(|_| unexpected_answer())?;
             if size > limit {
                 return Err(ReadError::TooLarge { limit });
             }
@@ -140,11 +145,11 @@ fn size(header: &[u8], object: &[u8], limit: u64) -> Result<usize, ReadError> {
         [_, "missing"] => Err(ReadError::Io(io::Error::other(
             "this clone does not have its content; `git fetch` gets it",
         ))),
-        _ => Err(strange()),
+        _ => Err(unexpected_answer()),
     }
 }
 
-fn strange() -> ReadError {
+fn unexpected_answer() -> ReadError {
     ReadError::Io(io::Error::other("git answered in an unknown way"))
 }
 
@@ -152,12 +157,12 @@ fn strange() -> ReadError {
 pub(super) struct Committed(pub(super) Arc<Objects>);
 
 impl TreeContents for Committed {
-    fn read(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
-        self.0.read(file.object, limit).map(|content| content.to_vec())
+    fn read_file(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
+        self.0.read_object(file.object, limit).map(|content| content.to_vec())
     }
 
-    fn target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf> {
-        let target = self.0.read(link.object, LINK_BYTES).map_err(io::Error::other)?;
+    fn link_target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf> {
+        let target = self.0.read_object(link.object, LINK_BYTES).map_err(io::Error::other)?;
         path_from(&target)
             .filter(|target| target != Path::new(""))
             .ok_or_else(|| io::ErrorKind::NotFound.into())

@@ -30,12 +30,12 @@ impl Repository {
         directory: &Path,
         files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
     ) -> Result<Option<FileOrigin>, HistoryError> {
-        let commit = match self.commit("HEAD") {
+        let commit = match self.resolve_commit("HEAD") {
             Ok(commit) => commit,
             Err(HistoryError::NoCommits) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let tree = self.tree(&commit, &BTreeMap::new())?;
+        let tree = self.open_tree(&commit, &BTreeMap::new())?;
         for (path, bytes) in files {
             let committed = tree.read(&directory.join(path), limits::SUPPORT_FILE_BYTES);
             if committed.ok().as_deref() != Some(bytes) {
@@ -43,11 +43,11 @@ impl Repository {
             }
         }
         let time = self.time_of(&commit)?;
-        Ok(Some(FileOrigin { revision: commit.id, time, address: self.address()? }))
+        Ok(Some(FileOrigin { revision: commit.id, time, address: self.read_origin_address()? }))
     }
 
     fn time_of(&self, commit: &Commit) -> Result<SystemTime, HistoryError> {
-        let output = self.git.output(&["cat-file", "commit", &commit.id], "", CHATTER)?;
+        let output = self.git.read_output(&["cat-file", "commit", &commit.id], "", CHATTER)?;
         let text = String::from_utf8_lossy(&output);
         let line = text.lines().take_while(|line| !line.is_empty());
         let line = line.into_iter().find_map(|line| line.strip_prefix("committer "));
@@ -56,9 +56,9 @@ impl Repository {
         Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
     }
 
-    fn address(&self) -> Result<Option<String>, HistoryError> {
-        let call = self.git.call(&["config", "--get", "remote.origin.url"], CHATTER);
-        let GitOutcome::Done(output) = self.git.make(&call)? else { return Ok(None) };
+    fn read_origin_address(&self) -> Result<Option<String>, HistoryError> {
+        let call = self.git.build_call(&["config", "--get", "remote.origin.url"], CHATTER);
+        let GitOutcome::Done(output) = self.git.run_call(&call)? else { return Ok(None) };
         let text = String::from_utf8_lossy(&output).trim().to_owned();
         Ok(match SourcePlace::of_address(&text) {
             SourcePlace::Repository(place) if place.contains('.') && place.contains('/') => {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::peek::names;
+use super::peek::object_names;
 use super::{HistoryError, Repository};
 use crate::git::CHATTER;
 use crate::outputs::with_parents;
@@ -44,7 +44,7 @@ pub struct RemovingCommit {
 }
 
 impl RemovingCommit {
-    pub(super) fn read(line: &[u8]) -> Option<RemovingCommit> {
+    pub(super) fn parse_line(line: &[u8]) -> Option<RemovingCommit> {
         let line = String::from_utf8_lossy(line);
         let mut fields = line.splitn(3, '\u{2}');
         let id = fields.next().filter(|id| crate::extract::is_commit(id))?.to_owned();
@@ -62,19 +62,19 @@ impl Repository {
         since: Option<&str>,
     ) -> Result<BTreeMap<String, RemovingCommit>, HistoryError> {
         let asked: BTreeSet<&str> = paths.iter().map(String::as_str).take(MOST_PATHS).collect();
-        let mut found = self.uncommitted(&asked)?;
+        let mut found = self.find_uncommitted(&asked)?;
         let rest: Vec<&str> =
             asked.iter().copied().filter(|path| !found.contains_key(*path)).collect();
         if rest.is_empty() {
             return Ok(found);
         }
         let form = ["--no-renames", "--diff-filter=D", "--name-only", "-z"];
-        let output = self.log(since, &form, &rest)?;
+        let output = self.run_log(since, &form, &rest)?;
         let mut commit: Option<RemovingCommit> = None;
         for part in output.split(|&byte| byte == 0) {
             let part = part.strip_prefix(b"\n").unwrap_or(part);
             if let Some(line) = part.strip_prefix(b"\x01") {
-                commit = RemovingCommit::read(line);
+                commit = RemovingCommit::parse_line(line);
                 continue;
             }
             let (Some(commit), Ok(path)) = (&commit, std::str::from_utf8(part)) else { continue };
@@ -83,12 +83,12 @@ impl Repository {
                 found.entry(path.to_owned()).or_insert_with(|| commit.clone());
             }
         }
-        self.follow(&mut found);
+        self.follow_renames(&mut found);
         Ok(found)
     }
 
     /// Runs `git log` for some paths, with options for the form of its output.
-    pub(super) fn log(
+    pub(super) fn run_log(
         &self,
         since: Option<&str>,
         options: &[&str],
@@ -97,18 +97,18 @@ impl Repository {
         let range = since.map_or("HEAD".to_owned(), |since| format!("{since}..HEAD"));
         let command = ["--literal-pathspecs", "log", FORM, &range];
         let args = [&QUIET[..], &command, options, &["--"], paths].concat();
-        self.git.output(&args, "", MOST_BYTES)
+        self.git.read_output(&args, "", MOST_BYTES)
     }
 
     /// Returns the paths that the newest commit has; the working tree has removed them.
-    fn uncommitted(
+    fn find_uncommitted(
         &self,
         paths: &BTreeSet<&str>,
     ) -> Result<BTreeMap<String, RemovingCommit>, HistoryError> {
         let paths: Vec<&str> = paths.iter().copied().filter(|path| !path.contains('\n')).collect();
         let limit = CHATTER.max(paths.len() * 4_096);
         let args = ["cat-file", "--batch-check"];
-        let output = self.git.output(&args, names("HEAD", &paths), limit)?;
+        let output = self.git.read_output(&args, object_names("HEAD", &paths), limit)?;
         let output = String::from_utf8_lossy(&output);
         let there = paths.iter().zip(output.lines()).filter(|(_, line)| {
             line.split(' ').nth(1).is_some_and(|kind| ["blob", "tree"].contains(&kind))
@@ -117,13 +117,13 @@ impl Repository {
     }
 
     /// Finds the new names of files that were renamed when they were removed.
-    fn follow(&self, found: &mut BTreeMap<String, RemovingCommit>) {
+    fn follow_renames(&self, found: &mut BTreeMap<String, RemovingCommit>) {
         let commits: BTreeSet<String> =
             found.values().filter_map(|commit| commit.id.clone()).collect();
         for id in commits {
             let form = ["--root", "-r", SAME_FILE, "--diff-filter=R", "--name-status", "-z"];
             let args = [&QUIET[..], &["diff-tree"], &form, &["--no-commit-id", &id]].concat();
-            let Ok(output) = self.git.output(&args, "", MOST_BYTES) else { continue };
+            let Ok(output) = self.git.read_output(&args, "", MOST_BYTES) else { continue };
             let parts: Vec<&[u8]> = output.split(|&byte| byte == 0).collect();
             for renamed in parts.chunks_exact(3) {
                 let (Ok(old), Ok(new)) =
@@ -132,7 +132,7 @@ impl Repository {
                     continue;
                 };
                 // Half a file that gets another name is another file more often than the same.
-                let is_whole = similarity(renamed[0]) >= SAME_TEXT;
+                let is_whole = parse_similarity(renamed[0]) >= SAME_TEXT;
                 if !is_whole && file_name(old) != file_name(new) {
                     continue;
                 }
@@ -153,7 +153,7 @@ impl Repository {
     /// Returns the text that a file below the top has in a commit; `None` if it is not there, or is no text.
     pub fn file_at(&self, commit: &str, file: &str) -> Result<Option<String>, HistoryError> {
         let args = ["cat-file", "--batch"];
-        let output = self.git.output(&args, names(commit, &[file]), MOST_BYTES)?;
+        let output = self.git.read_output(&args, object_names(commit, &[file]), MOST_BYTES)?;
         let Some(end) = output.iter().position(|&byte| byte == b'\n') else { return Ok(None) };
         let (head, rest) = output.split_at(end);
         let is_blob = head.windows(6).any(|kind| kind == b" blob ");
@@ -168,12 +168,12 @@ impl Repository {
         since: Option<&str>,
     ) -> Result<Vec<(RemovingCommit, String)>, HistoryError> {
         let form = ["-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv"];
-        let output = self.log(since, &form, &[file])?;
+        let output = self.run_log(since, &form, &[file])?;
         let mut commit: Option<RemovingCommit> = None;
         let mut found = Vec::new();
         for line in output.split(|&byte| byte == b'\n') {
             if let Some(line) = line.strip_prefix(b"\x01") {
-                commit = RemovingCommit::read(line);
+                commit = RemovingCommit::parse_line(line);
             } else if let (Some(commit), Some(line)) = (&commit, line.strip_prefix(b"-"))
                 && !line.starts_with(b"--")
             {
@@ -185,7 +185,7 @@ impl Repository {
 }
 
 /// Returns the percentage in a status of git, such as `R086`.
-fn similarity(status: &[u8]) -> u32 {
+fn parse_similarity(status: &[u8]) -> u32 {
     let digits = std::str::from_utf8(status).ok().and_then(|status| status.strip_prefix('R'));
     digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }

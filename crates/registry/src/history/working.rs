@@ -32,8 +32,12 @@ pub(super) const ARGS: [&str; 8] = [
 
 /// Makes a listing of the names from git that exist on disk. Files that a sparse checkout leaves out are
 /// listed too, with their contents from the repository.
-pub(super) fn listing(system: &dyn System, top: &Path, names: Vec<u8>) -> io::Result<Listing> {
-    let mut levels = Levels { open: vec![OpenLevel::read(system.open_dir(top)?)] };
+pub(super) fn list_working_files(
+    system: &dyn System,
+    top: &Path,
+    names: Vec<u8>,
+) -> io::Result<Listing> {
+    let mut levels = Levels { open: vec![OpenLevel::from_handle(system.open_dir(top)?)] };
     let mut listing = Listing::new(names);
     let mut found = Vec::new();
     let mut start = 0;
@@ -42,7 +46,7 @@ pub(super) fn listing(system: &dyn System, top: &Path, names: Vec<u8>) -> io::Re
         start += text.len() + 1;
         let Some(line) = IndexLine::parse(text) else { continue };
         let path = begin + text.len() - line.path.len()..begin + text.len();
-        let kind = match levels.kind(line.path) {
+        let kind = match levels.find_kind(line.path) {
             Some(FileKind::File) => TreeFileKind::File,
             Some(FileKind::Link) => TreeFileKind::Link,
             None if line.is_sparse => {
@@ -56,7 +60,7 @@ pub(super) fn listing(system: &dyn System, top: &Path, names: Vec<u8>) -> io::Re
         found.push((path, 0..0, kind));
     }
     for (path, object, kind) in found {
-        listing.add(path, object, kind);
+        listing.add_file(path, object, kind);
     }
     Ok(listing)
 }
@@ -95,23 +99,23 @@ struct OpenLevel {
 }
 
 impl OpenLevel {
-    fn read(handle: Box<dyn Dir>) -> OpenLevel {
+    fn from_handle(handle: Box<dyn Dir>) -> OpenLevel {
         let mut entries = handle.entries().unwrap_or_default();
         entries.sort_unstable();
         OpenLevel { name: Vec::new(), handle: Some(handle), entries }
     }
 
-    fn below(&self, name: &[u8]) -> OpenLevel {
+    fn open_below(&self, name: &[u8]) -> OpenLevel {
         let open = || {
             let name = path_from(name)?;
             self.handle.as_ref()?.open_dir(name.as_os_str()).ok()
         };
-        let level = open().map(OpenLevel::read);
+        let level = open().map(OpenLevel::from_handle);
         let nothing = OpenLevel { name: Vec::new(), handle: None, entries: Vec::new() };
         OpenLevel { name: name.to_vec(), ..level.unwrap_or(nothing) }
     }
 
-    fn kind(&self, name: &[u8]) -> Option<FileKind> {
+    fn find_kind(&self, name: &[u8]) -> Option<FileKind> {
         let name = path_from(name)?;
         let found = self.entries.binary_search_by(|entry| {
             let found: &OsStr = &entry.name;
@@ -127,7 +131,7 @@ struct Levels {
 }
 
 impl Levels {
-    fn kind(&mut self, path: &[u8]) -> Option<FileKind> {
+    fn find_kind(&mut self, path: &[u8]) -> Option<FileKind> {
         let mut names: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
         let last = names.pop()?;
         let common =
@@ -135,10 +139,10 @@ impl Levels {
         let common = common.count();
         self.open.truncate(1 + common);
         for name in &names[common..] {
-            let next = self.open.last()?.below(name);
+            let next = self.open.last()?.open_below(name);
             self.open.push(next);
         }
-        self.open.last()?.kind(last)
+        self.open.last()?.find_kind(last)
     }
 }
 
@@ -151,16 +155,16 @@ pub(super) struct OnDisk {
 }
 
 impl OnDisk {
-    fn path(&self, listed: &TreeFile<'_>) -> io::Result<PathBuf> {
+    fn disk_path(&self, listed: &TreeFile<'_>) -> io::Result<PathBuf> {
         let below = path_from(listed.path).ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.top.join(below))
     }
 }
 
 impl TreeContents for OnDisk {
-    fn read(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
+    fn read_file(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
         if !file.object.is_empty() {
-            return self.committed.read(file, limit);
+            return self.committed.read_file(file, limit);
         }
         let below = path_from(file.path).ok_or(ReadError::Missing)?;
         let name = below.file_name().ok_or(ReadError::Missing)?;
@@ -172,11 +176,11 @@ impl TreeContents for OnDisk {
         handle.read(name, limit)
     }
 
-    fn target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf> {
+    fn link_target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf> {
         if !link.object.is_empty() {
-            return self.committed.target(link);
+            return self.committed.link_target(link);
         }
-        Ok(self.system.resolve(&self.path(link)?)?.path)
+        Ok(self.system.resolve(&self.disk_path(link)?)?.path)
     }
 
     fn permission(&self, file: &TreeFile<'_>) -> Permission {
@@ -184,7 +188,7 @@ impl TreeContents for OnDisk {
             return self.committed.permission(file);
         }
         let is_program = |path: PathBuf| self.system.is_executable(&path);
-        match self.path(file).and_then(is_program) {
+        match self.disk_path(file).and_then(is_program) {
             Ok(true) => Permission::Program,
             _ => Permission::Data,
         }

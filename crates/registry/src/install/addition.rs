@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_dialects::portable::{NAME_LENGTH, name_problem};
 use brief_system::System;
-use brief_system::paths::{cleaned, relative_path};
+use brief_system::paths::{clean_path, relative_path};
 
 use super::ProjectPaths;
 use crate::lock::Lock;
@@ -54,7 +54,7 @@ pub enum AddError {
 
 impl TypedSource<'_> {
     /// Finds the entry of a known source, or makes a new one.
-    pub fn entry(
+    pub fn resolve_entry(
         &self,
         system: &dyn System,
         project: &ProjectPaths,
@@ -64,7 +64,7 @@ impl TypedSource<'_> {
             return Err(AddError::Name(problem));
         }
         let source = SourceAddress::parse_added(self.text, self.base, system)?;
-        let (place, identity) = self.place(project, &source)?;
+        let (place, identity) = self.resolve_place(project, &source)?;
         let mut known = manifest.sources.iter();
         let known = known.find(|known| is_same(system, project, &known.place, &place, &identity));
         let (name, place) = match (known, self.name) {
@@ -72,15 +72,15 @@ impl TypedSource<'_> {
                 return Err(AddError::Known(known.name.clone()));
             }
             (Some(known), _) => (known.name.clone(), known.place.at_version_of(&place)),
-            (None, Some(name)) if manifest.source(name).is_some() => {
+            (None, Some(name)) if manifest.find_source(name).is_some() => {
                 return Err(AddError::NameTaken(name.to_owned()));
             }
             (None, Some(name)) => (name.to_owned(), place),
             (None, None) => {
-                (free_name(&identity, &place, |name| manifest.source(name).is_none()), place)
+                (free_name(&identity, &place, |name| manifest.find_source(name).is_none()), place)
             }
         };
-        let reference = place.field("ref").map(str::to_owned);
+        let reference = place.find_field("ref").map(str::to_owned);
         let source = match source {
             SourceAddress::Git(source) => SourceAddress::Git(GitSource { reference, ..source }),
             SourceAddress::Oci(source) => SourceAddress::Oci(OciSource { reference, ..source }),
@@ -90,14 +90,14 @@ impl TypedSource<'_> {
     }
 
     /// Returns the address of a source in the manifest's notation, and its identity.
-    fn place(
+    fn resolve_place(
         &self,
         project: &ProjectPaths,
         source: &SourceAddress,
     ) -> Result<(ManifestPlace, String), SourceError> {
         match source {
             SourceAddress::Directory(path) => {
-                let absolute = cleaned(&self.base.join(path));
+                let absolute = clean_path(&self.base.join(path));
                 let identity = absolute.to_string_lossy().into_owned();
                 let shown =
                     if path.is_absolute() { identity.clone() } else { from(project, &absolute) };
@@ -105,7 +105,7 @@ impl TypedSource<'_> {
             }
             SourceAddress::Git(source) => {
                 let identity = source.identity()?;
-                let git = shortest(project, source)?;
+                let git = shortest_address(project, source)?;
                 let (reference, subpath) = (source.reference.clone(), source.subpath.clone());
                 Ok((ManifestPlace::Git { git, reference, subpath }, identity))
             }
@@ -124,14 +124,14 @@ impl TypedSource<'_> {
 
 impl Addition {
     /// Returns the locked commit, which a known source keeps.
-    pub fn locked<'l>(&self, lock: &'l Lock) -> Option<&'l str> {
+    pub fn locked_commit<'l>(&self, lock: &'l Lock) -> Option<&'l str> {
         let locked = lock.sources.get(&self.name).filter(|locked| locked.place == self.place);
         locked.and_then(|locked| locked.commit.as_deref())
     }
 
     /// Returns the edit of the manifest that adds the wanted items; `clients` are those of the entry, if it
     /// names some.
-    pub fn edit(&self, wanted: WantedItems, clients: Option<Vec<String>>) -> ManifestEdit {
+    pub fn build_edit(&self, wanted: WantedItems, clients: Option<Vec<String>>) -> ManifestEdit {
         ManifestEdit::Want { source: self.name.clone(), place: self.place.clone(), wanted, clients }
     }
 }
@@ -139,7 +139,7 @@ impl Addition {
 impl ManifestPlace {
     /// Returns this entry at another branch, tag, commit or digest. A directory has none.
     #[must_use]
-    pub fn at(&self, reference: &str) -> ManifestPlace {
+    pub fn with_reference(&self, reference: &str) -> ManifestPlace {
         let mut place = self.clone();
         match &mut place {
             ManifestPlace::Git { reference: own, .. }
@@ -153,7 +153,9 @@ impl ManifestPlace {
 
     /// Returns this entry as it is written, at the version of another one that names a version.
     fn at_version_of(&self, other: &ManifestPlace) -> ManifestPlace {
-        other.field("ref").map_or_else(|| self.clone(), |reference| self.at(reference))
+        other
+            .find_field("ref")
+            .map_or_else(|| self.clone(), |reference| self.with_reference(reference))
     }
 }
 
@@ -173,7 +175,7 @@ fn is_same(
             OciSource::parse(oci, &project.config).is_ok_and(|known| known.repository() == identity)
         }
         (ManifestPlace::Directory(path), ManifestPlace::Directory(_)) => {
-            cleaned(&project.config.join(path)).to_string_lossy() == identity
+            clean_path(&project.config.join(path)).to_string_lossy() == identity
         }
         _ => false,
     }
@@ -184,15 +186,15 @@ fn identity_of(system: &dyn System, project: &ProjectPaths, git: &str) -> Option
         SourceAddress::Git(source) => source.identity().ok(),
         SourceAddress::Oci(_) => None,
         SourceAddress::Directory(path) => {
-            let url = format!("file://{}", cleaned(&project.config.join(path)).display());
+            let url = format!("file://{}", clean_path(&project.config.join(path)).display());
             GitSource { url, reference: None, subpath: None }.identity().ok()
         }
     }
 }
 
 /// Returns the shortest notation of a repository's address.
-fn shortest(project: &ProjectPaths, source: &GitSource) -> Result<String, SourceError> {
-    if let Some(short) = source.short() {
+fn shortest_address(project: &ProjectPaths, source: &GitSource) -> Result<String, SourceError> {
+    if let Some(short) = source.short_spelling() {
         return Ok(short);
     }
     let address = source.address()?;
@@ -204,7 +206,7 @@ fn shortest(project: &ProjectPaths, source: &GitSource) -> Result<String, Source
 
 /// Returns the path from the manifest to a directory. It begins with `.`, so that it is taken for a path.
 fn from(project: &ProjectPaths, directory: &Path) -> String {
-    match relative_path(&cleaned(&project.config), directory) {
+    match relative_path(&clean_path(&project.config), directory) {
         way if way.is_empty() => ".".to_owned(),
         way if way == ".." || way.starts_with("../") => way,
         way => format!("./{way}"),
@@ -215,7 +217,7 @@ fn from(project: &ProjectPaths, directory: &Path) -> String {
 fn free_name(identity: &str, place: &ManifestPlace, is_free: impl Fn(&str) -> bool) -> String {
     let parts: Vec<String> = identity
         .rsplit(['/', '\\', ':'])
-        .map(plain)
+        .map(plain_name)
         .filter(|part| name_problem(part).is_none())
         .take(2)
         .collect();
@@ -226,7 +228,7 @@ fn free_name(identity: &str, place: &ManifestPlace, is_free: impl Fn(&str) -> bo
     if is_free(&last) {
         return last;
     }
-    let longer = parts.get(1).map_or(last.clone(), |above| plain(&format!("{above}-{last}")));
+    let longer = parts.get(1).map_or(last.clone(), |above| plain_name(&format!("{above}-{last}")));
     if is_free(&longer) {
         return longer;
     }
@@ -235,7 +237,7 @@ fn free_name(identity: &str, place: &ManifestPlace, is_free: impl Fn(&str) -> bo
 }
 
 /// Returns a text with only the characters of a name.
-fn plain(text: &str) -> String {
+fn plain_name(text: &str) -> String {
     let text = text.strip_suffix(".git").unwrap_or(text).to_ascii_lowercase();
     let letters =
         text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
@@ -254,9 +256,9 @@ mod tests {
 
     fn add(manifest: &str, text: &str, name: Option<&str>) -> Result<Addition, AddError> {
         let system = MemorySystem::new("/p/sub").with_dir("/p/lib/guidance");
-        let manifest = Manifest::read(&Arc::new(Text::new("brief.toml", manifest))).unwrap();
+        let manifest = Manifest::parse(&Arc::new(Text::new("brief.toml", manifest))).unwrap();
         let typed = TypedSource { text, base: Path::new("/p/sub"), name };
-        typed.entry(&system, &ProjectPaths::at(Path::new("/p")), &manifest)
+        typed.resolve_entry(&system, &ProjectPaths::from_root(Path::new("/p")), &manifest)
     }
 
     fn git(git: &str, reference: Option<&str>) -> ManifestPlace {

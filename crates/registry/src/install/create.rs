@@ -10,17 +10,17 @@ use std::io;
 use brief_system::hash::sha256;
 use brief_system::{Permission, System};
 
-use super::finish::{failed, finish_in, lock, open_disks, open_own};
-use super::own_files::put;
+use super::finish::{finish_in, lock_project, open_disks, open_own, to_io_error};
+use super::own_files::stage_named_file;
 use super::run::ignore_own;
-use super::state::text;
+use super::state::read_text;
 use super::{InstallError, ProjectPaths};
 use crate::manifest::ManifestEdit;
 use crate::outputs::Durability;
 use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::record::is_plain_path;
 use crate::outputs::stage::{Disks, PermissionSource, Planned, Stage, WriteRoot};
-use crate::outputs::transaction::transact;
+use crate::outputs::transaction::run_transaction;
 
 /// A file that is to be new.
 #[derive(Debug, Clone, Copy)]
@@ -60,17 +60,17 @@ impl fmt::Debug for NewSource<'_> {
 }
 
 /// Looks at the paths of new files, in order.
-pub fn look(
+pub fn inspect_new_files(
     system: &dyn System,
     project: &ProjectPaths,
     files: &[NewFile<'_>],
 ) -> Result<Vec<NewFileState>, InstallError> {
     let mut disks = open_disks(system, project, open_own(system, project)?)?;
-    Ok(files.iter().map(|file| state(&mut disks.outputs, file)).collect())
+    Ok(files.iter().map(|file| new_file_state(&mut disks.outputs, file)).collect())
 }
 
-fn state(disk: &mut Disk<'_>, file: &NewFile<'_>) -> NewFileState {
-    match disk.look(file.path) {
+fn new_file_state(disk: &mut Disk<'_>, file: &NewFile<'_>) -> NewFileState {
+    match disk.read_state(file.path) {
         _ if !is_plain_path(file.path) => {
             NewFileState::Taken("leads out of the project".to_owned())
         }
@@ -83,21 +83,21 @@ fn state(disk: &mut Disk<'_>, file: &NewFile<'_>) -> NewFileState {
 
 /// Writes new files and edits of the manifest in one transaction. Files that are there already are left out; one that is
 /// taken is an error, and nothing is written.
-pub fn create(
+pub fn create_files(
     system: &dyn System,
     project: &ProjectPaths,
     files: &[NewFile<'_>],
     edits: &[ManifestEdit],
 ) -> Result<(), InstallError> {
     for directory in [&project.outputs, &project.own] {
-        system.create_dir(directory).map_err(failed(directory))?;
+        system.create_dir(directory).map_err(to_io_error(directory))?;
     }
     let own = open_own(system, project)?;
-    let _lock = lock(system, project)?;
-    ignore_own(&own).map_err(failed(&project.own))?;
+    let _lock = lock_project(system, project)?;
+    ignore_own(&own).map_err(to_io_error(&project.own))?;
     let mut disks = open_disks(system, project, own)?;
     finish_in(system, project, &mut disks)?;
-    transact(
+    run_transaction(
         system,
         &mut disks,
         Some(Durability::Lasting),
@@ -106,7 +106,7 @@ pub fn create(
             stage_new(stage, files, disks).map_err(InstallError::NotWritten)?;
             let Some(text) = manifest else { return Ok(()) };
             let name = brief_dialects::portable::config::FILE_NAME;
-            put(stage, &mut disks.config, WriteRoot::Config, name, text.as_bytes())
+            stage_named_file(stage, &mut disks.config, WriteRoot::Config, name, text.as_bytes())
                 .map_err(InstallError::NotWritten)
         },
     )?;
@@ -121,7 +121,7 @@ pub(super) fn stage_new(
 ) -> io::Result<()> {
     for file in files {
         let NewFile { path, bytes, permission } = *file;
-        match state(&mut disks.outputs, file) {
+        match new_file_state(&mut disks.outputs, file) {
             NewFileState::Same => {}
             NewFileState::Taken(what) => {
                 let problem = format!("`{path}` {what}");
@@ -145,9 +145,9 @@ fn edited_manifest(
     if edits.is_empty() {
         return Ok(None);
     }
-    let path = project.manifest();
-    let before = text(&mut disks.config, &path)?.unwrap_or_default();
-    let after = ManifestEdit::apply(&before, edits)
+    let path = project.manifest_path();
+    let before = read_text(&mut disks.config, &path)?.unwrap_or_default();
+    let after = ManifestEdit::apply_edits(&before, edits)
         .map_err(|error| InstallError::Edit { path: path.clone(), error })?;
     Ok((after != before).then_some(after))
 }

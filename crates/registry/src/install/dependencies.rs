@@ -49,12 +49,15 @@ pub(super) struct PackageSelector<'w> {
 impl PackageSelector<'_> {
     /// Looks at the packages that the manifest names, and returns what the lock is to record. A package that
     /// is not installed here, or is refused, keeps its old record.
-    pub(super) fn choose(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<LockedDependency> {
+    pub(super) fn choose_packages(
+        &self,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Vec<LockedDependency> {
         let manifest = &self.old.manifest;
         if manifest.dependencies.is_empty() {
             return Vec::new();
         }
-        let path = self.run.project.manifest();
+        let path = self.run.project.manifest_path();
         let source = Arc::new(Source::new(path, self.old.manifest_text.as_str()));
         let mut locked: Vec<LockedDependency> = Vec::new();
         for wanted in &manifest.dependencies {
@@ -69,11 +72,11 @@ impl PackageSelector<'_> {
                 report(Severity::Error, message, help);
                 continue;
             }
-            let found = self.find(wanted, &mut report);
+            let found = self.find_package(wanted, &mut report);
             let known = self.old.lock.dependencies.iter();
             let known = known.filter(|known| wanted.name.matches(&known.id));
             let new = match found {
-                PackageSearch::Found(package) => self.accept(&package, diagnostics),
+                PackageSearch::Found(package) => self.accept_package(&package, diagnostics),
                 PackageSearch::Empty => continue,
                 PackageSearch::Unknown => None,
             };
@@ -82,19 +85,20 @@ impl PackageSelector<'_> {
                 None => locked.extend(known.cloned()),
             }
         }
-        locked.sort_by(|left, right| key(left).cmp(&key(right)));
-        locked.dedup_by(|left, right| key(left) == key(right));
+        locked.sort_by(|left, right| dependency_key(left).cmp(&dependency_key(right)));
+        locked.dedup_by(|left, right| dependency_key(left) == dependency_key(right));
         locked
     }
 
-    fn find(
+    fn find_package(
         &self,
         wanted: &WantedDependency,
         report: &mut dyn FnMut(Severity, String, &str),
     ) -> PackageSearch {
         let directory = &self.run.project.outputs;
         let root = repository_around(self.run.system, directory).unwrap_or(directory);
-        let found = dependencies::find(self.run.system, root, directory, &wanted.name);
+        let found =
+            dependencies::find_named_packages(self.run.system, root, directory, &wanted.name);
         let name = &wanted.name;
         for note in found.notes {
             report(Severity::Warning, note, "");
@@ -139,15 +143,15 @@ impl PackageSelector<'_> {
     }
 
     /// Reads what a package ships; `None` if it is refused.
-    fn accept(
+    fn accept_package(
         &self,
         package: &Package,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<LockedDependency> {
         let content = PackageContent::read(self.run.system, package);
         let accepted = &self.old.manifest.accept;
-        let mut refused = gate::refused(&content.findings, &content.sha256, accepted);
-        refused.extend(gate::forbidden(&content.findings, self.run.policy));
+        let mut refused = gate::check_acceptance(&content.findings, &content.sha256, accepted);
+        refused.extend(gate::check_policy(&content.findings, self.run.policy));
         if !refused.is_empty() {
             diagnostics.extend(refused);
             return None;
@@ -165,7 +169,7 @@ impl PackageSelector<'_> {
 
     /// Returns the directory of the workspace that depends on a package.
     fn from(&self, owner: &Path) -> String {
-        owner.strip_prefix(&self.run.project.outputs).map(paths::slashed).unwrap_or_default()
+        owner.strip_prefix(&self.run.project.outputs).map(paths::to_slashed).unwrap_or_default()
     }
 }
 
@@ -177,15 +181,18 @@ enum PackageSearch {
     Unknown,
 }
 
-fn key(locked: &LockedDependency) -> (&str, &str, &str) {
+fn dependency_key(locked: &LockedDependency) -> (&str, &str, &str) {
     (locked.id.ecosystem.as_str(), &locked.id.name, &locked.from)
 }
 
 /// Returns the new, changed and removed packages.
-pub(super) fn told(before: &Lock, after: &Lock) -> Vec<DependencyReport> {
+pub(super) fn compare_dependencies(before: &Lock, after: &Lock) -> Vec<DependencyReport> {
     let mut told = Vec::new();
     for locked in &after.dependencies {
-        let known = before.dependencies.iter().find(|known| key(known) == key(locked));
+        let known = before
+            .dependencies
+            .iter()
+            .find(|known| dependency_key(known) == dependency_key(locked));
         if known == Some(locked) {
             continue;
         }
@@ -199,7 +206,7 @@ pub(super) fn told(before: &Lock, after: &Lock) -> Vec<DependencyReport> {
         });
     }
     let is_gone = |known: &&LockedDependency| {
-        !after.dependencies.iter().any(|locked| key(locked) == key(known))
+        !after.dependencies.iter().any(|locked| dependency_key(locked) == dependency_key(known))
     };
     told.extend(before.dependencies.iter().filter(is_gone).map(|known| DependencyReport {
         id: known.id.clone(),
@@ -212,8 +219,8 @@ pub(super) fn told(before: &Lock, after: &Lock) -> Vec<DependencyReport> {
 }
 
 /// Returns a sentence for each package that is not as it was locked.
-pub(super) fn differences(before: &Lock, after: &Lock) -> Vec<String> {
-    let told = told(before, after).into_iter();
+pub(super) fn describe_dependency_changes(before: &Lock, after: &Lock) -> Vec<String> {
+    let told = compare_dependencies(before, after).into_iter();
     let sentence = |report: DependencyReport| match (report.change, report.before) {
         (ChangeKind::Created, _) => format!("the package {} is not locked", report.id),
         (ChangeKind::Removed, _) => {

@@ -15,13 +15,13 @@ use crate::outputs::mark;
 use crate::outputs::record::OutputRecord;
 
 /// Returns the mark of a lock whose lists this run has verified. `None` where the machine has no key.
-pub(super) fn mark(
+pub(super) fn create_lock_mark(
     system: &dyn System,
     project: &ProjectPaths,
     lock: &Lock,
 ) -> io::Result<Option<String>> {
-    match marked(system, lock) {
-        Some(text) => mark::make(system, &project.own, &text),
+    match marked_bytes(system, lock) {
+        Some(text) => mark::create_mark(system, &project.own, &text),
         None => Ok(None),
     }
 }
@@ -34,13 +34,13 @@ pub(super) fn has_mark(
     record: Option<&OutputRecord>,
 ) -> bool {
     let mark = record.and_then(|record| record.capabilities.as_deref());
-    let (Some(mark), Some(text)) = (mark, marked(system, lock)) else { return false };
+    let (Some(mark), Some(text)) = (mark, marked_bytes(system, lock)) else { return false };
     mark::is_valid(system, mark, &project.own, &text)
 }
 
 /// Returns the bytes to hash. They include the program: another version may find more capabilities.
-fn marked(system: &dyn System, lock: &Lock) -> Option<Vec<u8>> {
-    let modified = system.modified(&system.own_program().ok()?).ok()?;
+fn marked_bytes(system: &dyn System, lock: &Lock) -> Option<Vec<u8>> {
+    let modified = system.modified_time(&system.own_program().ok()?).ok()?;
     let modified = modified.duration_since(UNIX_EPOCH).ok()?.as_nanos().to_string();
     let lists: Vec<(&str, &[String])> = lock
         .items

@@ -7,7 +7,7 @@ use brief_dialects::portable::ItemId;
 use brief_dialects::portable::bundle::BundleError;
 use brief_safety::policy::{PolicyDecision, PolicyError, RequiredItem};
 use brief_syntax::{Diagnostic, limits};
-use brief_system::words;
+use brief_system::render_io_error;
 
 use crate::error::FetchError;
 use crate::lock::LockError;
@@ -149,7 +149,7 @@ pub enum InstallError {
         found: String,
     },
     /// The directory of a source cannot be opened.
-    #[error("the source `{name}`: the directory `{}` cannot be opened: {}", path.display(), words(error))]
+    #[error("the source `{name}`: the directory `{}` cannot be opened: {}", path.display(), render_io_error(error))]
     Directory {
         /// The name of the source.
         name: String,
@@ -165,7 +165,7 @@ pub enum InstallError {
     #[error("some wanted items cannot be resolved, so nothing was changed")]
     Unresolved(Vec<Unresolved>),
     /// A directory cannot be opened, created or locked.
-    #[error("`{}` cannot be used: {}", path.display(), words(error))]
+    #[error("`{}` cannot be used: {}", path.display(), render_io_error(error))]
     Io {
         /// The directory.
         path: PathBuf,
@@ -179,16 +179,16 @@ pub enum InstallError {
         path: PathBuf,
     },
     /// The files could not be written; everything is unchanged.
-    #[error("{}; nothing was changed", words(.0))]
+    #[error("{}; nothing was changed", render_io_error(.0))]
     NotWritten(io::Error),
     /// The files could not all be put in place; the next run finishes.
-    #[error("{}; the next `brief sync` finishes what was begun", words(.0))]
+    #[error("{}; the next `brief sync` finishes what was begun", render_io_error(.0))]
     HalfWritten(io::Error),
 }
 
 impl InstallError {
     /// Returns a function that adds the name of a source to the error of fetching it.
-    pub(super) fn fetch(name: &str) -> impl FnOnce(FetchError) -> InstallError + use<> {
+    pub(super) fn fetch_error(name: &str) -> impl FnOnce(FetchError) -> InstallError + use<> {
         let name = name.to_owned();
         |error| InstallError::Fetch { name, error: Box::new(error) }
     }

@@ -22,12 +22,15 @@ pub struct Finished {
 
 /// Finishes the work of a killed run. A command that writes calls it before it reads the manifest or the
 /// lock, which may be in a mixed state.
-pub fn finish(system: &dyn System, project: &ProjectPaths) -> Result<Finished, InstallError> {
+pub fn finish_killed_run(
+    system: &dyn System,
+    project: &ProjectPaths,
+) -> Result<Finished, InstallError> {
     let own = open_own(system, project)?;
     if !stage::is_left(&own) {
         return Ok(Finished::default());
     }
-    let _lock = lock(system, project)?;
+    let _lock = lock_project(system, project)?;
     finish_in(system, project, &mut open_disks(system, project, own)?)
 }
 
@@ -37,7 +40,7 @@ pub(super) fn finish_in(
     project: &ProjectPaths,
     disks: &mut Disks<'_>,
 ) -> Result<Finished, InstallError> {
-    let recovered = stage::recover(system, disks).map_err(|error| match error {
+    let recovered = stage::recover_stage(system, disks).map_err(|error| match error {
         RecoverError::Foreign(path) => InstallError::ForeignJournal { path },
         RecoverError::Io(error) => InstallError::Io { path: project.own.clone(), error },
     })?;
@@ -51,15 +54,18 @@ pub(super) fn finish_in(
 }
 
 /// Locks the project against other runs.
-pub(super) fn lock(system: &dyn System, project: &ProjectPaths) -> Result<FileLock, InstallError> {
-    system.lock(&project.own.join(LOCK)).map_err(failed(&project.own))
+pub(super) fn lock_project(
+    system: &dyn System,
+    project: &ProjectPaths,
+) -> Result<FileLock, InstallError> {
+    system.lock(&project.own.join(LOCK)).map_err(to_io_error(&project.own))
 }
 
 pub(super) fn open_own<'d>(
     system: &'d dyn System,
     project: &ProjectPaths,
 ) -> Result<Disk<'d>, InstallError> {
-    Disk::open_own(system, &project.own).map_err(failed(&project.own))
+    Disk::open_own(system, &project.own).map_err(to_io_error(&project.own))
 }
 
 pub(super) fn open_disks<'d>(
@@ -67,11 +73,11 @@ pub(super) fn open_disks<'d>(
     project: &ProjectPaths,
     own: Disk<'d>,
 ) -> Result<Disks<'d>, InstallError> {
-    let open = |path: &Path| Disk::open(system, path).map_err(failed(path));
+    let open = |path: &Path| Disk::open(system, path).map_err(to_io_error(path));
     Ok(Disks { outputs: open(&project.outputs)?, config: open(&project.config)?, own })
 }
 
-pub(super) fn failed(path: &Path) -> impl Fn(std::io::Error) -> InstallError + use<> {
+pub(super) fn to_io_error(path: &Path) -> impl Fn(std::io::Error) -> InstallError + use<> {
     let path = path.to_owned();
     move |error| InstallError::Io { path: path.clone(), error }
 }

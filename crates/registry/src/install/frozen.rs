@@ -28,7 +28,7 @@ pub(super) fn check_lock(manifest: &Manifest, lock: Option<&Lock>) -> Result<(),
         }
     }
     for name in lock.sources.keys() {
-        if manifest.source(name).is_none() {
+        if manifest.find_source(name).is_none() {
             differences.push(format!("the source `{name}` is locked, but no longer wanted"));
         }
     }
@@ -53,7 +53,7 @@ pub(super) fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), Insta
             Some(known) if known.capabilities != item.capabilities => {
                 differences.push(format!(
                     "the {id} can do other things than `brief.lock` says: {}",
-                    gate::difference(known, item)
+                    gate::describe_difference(known, item)
                 ));
             }
             Some(known) if known != item => {
@@ -65,7 +65,7 @@ pub(super) fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), Insta
     for id in before.items.keys().filter(|id| !after.items.contains_key(id)) {
         differences.push(format!("the {id} is locked, but no longer wanted"));
     }
-    differences.extend(super::dependencies::differences(before, after));
+    differences.extend(super::dependencies::describe_dependency_changes(before, after));
     if differences.is_empty() {
         differences.push("bundles or shared files are not those that were locked".to_owned());
     }

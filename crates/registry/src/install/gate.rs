@@ -39,21 +39,21 @@ impl ItemCapabilities {
 
 /// Derives the capabilities of an item from all of its files. The error is the problem of a file that has changed since it was
 /// recorded.
-pub(super) fn inventory(
+pub(super) fn derive_capabilities(
     item: &PortableItem,
     item_files: &ItemFiles,
 ) -> Result<Vec<CapabilityFinding>, Box<Diagnostic>> {
-    let mut inventory = Inventory::of(item.kind().as_str());
+    let mut inventory = Inventory::new(item.kind().as_str());
     let directory = item.directory();
     let overrides = item.overrides().iter().map(|own| &own.source);
     for source in std::iter::once(item.document().source()).chain(overrides) {
         let name = source.path().file_name().map(|name| name.to_string_lossy().into_owned());
         let (name, content) = (name.unwrap_or_default(), source.bytes_from_line(0).to_vec());
-        inventory.read(&name, source.path(), content, Permission::Data);
+        inventory.scan_file(&name, source.path(), content, Permission::Data);
     }
     let mut changed = None;
-    item_files.each(|path, content, permission| match content {
-        Ok(content) => inventory.read(path, &directory.join(path), content, permission),
+    item_files.read_each(|path, content, permission| match content {
+        Ok(content) => inventory.scan_file(path, &directory.join(path), content, permission),
         Err(error) => changed = Some(changed_file(item, path, &error)),
     });
     changed.map_or_else(|| Ok(inventory.finish()), Err)
@@ -72,8 +72,8 @@ pub(super) fn of_lines(lines: &[AddedLine]) -> Vec<CapabilityFinding> {
     let mut findings = Vec::new();
     for AddedLine { client, file, line } in lines {
         let path = PathBuf::from(format!(".brief/clients/{client}.toml"));
-        let mut inventory = Inventory::of("rule");
-        inventory.read(file, &path, line.clone().into_bytes(), Permission::Data);
+        let mut inventory = Inventory::new("rule");
+        inventory.scan_file(file, &path, line.clone().into_bytes(), Permission::Data);
         findings.extend(inventory.finish());
         findings.push(CapabilityFinding {
             capability: Capability::Imports,
@@ -87,13 +87,13 @@ pub(super) fn of_lines(lines: &[AddedLine]) -> Vec<CapabilityFinding> {
 
 /// Returns the lines that cannot be accepted: a reader of the user's file would not see them.
 pub(super) fn refused_lines(findings: &[CapabilityFinding]) -> Vec<Diagnostic> {
-    let blocking = findings.iter().filter(|found| found.capability.blocks());
-    let error = |found: &CapabilityFinding| found.diagnostic().with_severity(Severity::Error);
+    let blocking = findings.iter().filter(|found| found.capability.is_blocking());
+    let error = |found: &CapabilityFinding| found.to_diagnostic().with_severity(Severity::Error);
     blocking.map(|found| error(found).with_help("remove it from the client's file")).collect()
 }
 
 /// Returns the findings that block an item: hidden text and opaque files that the user has not accepted.
-pub(super) fn refused(
+pub(super) fn check_acceptance(
     findings: &[CapabilityFinding],
     sha256: &str,
     accepted: &BTreeSet<String>,
@@ -101,17 +101,17 @@ pub(super) fn refused(
     if accepted.contains(sha256) {
         return Vec::new();
     }
-    let blocking = findings.iter().filter(|found| found.capability.blocks());
+    let blocking = findings.iter().filter(|found| found.capability.is_blocking());
     let help = format!("look at it; `--accept {sha256}` installs exactly this content");
-    let error = |found: &CapabilityFinding| found.diagnostic().with_severity(Severity::Error);
+    let error = |found: &CapabilityFinding| found.to_diagnostic().with_severity(Severity::Error);
     blocking.map(|found| error(found).with_help(&help)).collect()
 }
 
 /// Returns the capabilities of an item that a policy forbids. The user cannot accept those.
-pub(super) fn forbidden(findings: &[CapabilityFinding], policy: &Policy) -> Vec<Diagnostic> {
+pub(super) fn check_policy(findings: &[CapabilityFinding], policy: &Policy) -> Vec<Diagnostic> {
     let forbidden = findings.iter().filter_map(|found| {
-        let decision = policy.capability(found.capability)?;
-        let error = found.diagnostic().with_severity(Severity::Error);
+        let decision = policy.find_capability_rule(found.capability)?;
+        let error = found.to_diagnostic().with_severity(Severity::Error);
         Some(error.with_help(decision.to_string()))
     });
     forbidden.collect()
@@ -119,7 +119,7 @@ pub(super) fn forbidden(findings: &[CapabilityFinding], policy: &Policy) -> Vec<
 
 /// Returns whether an item with these facts may be installed. For a blocked item the findings have to be
 /// derived again, because messages need their places.
-pub(super) fn pass(
+pub(super) fn allows_installation(
     facts: &[String],
     sha256: &str,
     accepted: &BTreeSet<String>,
@@ -129,13 +129,17 @@ pub(super) fn pass(
     facts.iter().all(|fact| {
         let name = fact.split(' ').next().unwrap_or_default();
         Capability::from_name(name).is_some_and(|capability| {
-            (is_accepted || !capability.blocks()) && policy.capability(capability).is_none()
+            (is_accepted || !capability.is_blocking())
+                && policy.find_capability_rule(capability).is_none()
         })
     })
 }
 
 /// Returns the capabilities of new and changed items.
-pub(super) fn told(before: &Lock, after: &Lock) -> BTreeMap<ItemId, ItemCapabilities> {
+pub(super) fn collect_changed_capabilities(
+    before: &Lock,
+    after: &Lock,
+) -> BTreeMap<ItemId, ItemCapabilities> {
     let changed = after.items.iter().filter_map(|(id, item)| {
         let known = before.items.get(id);
         let is_same =
@@ -149,14 +153,14 @@ pub(super) fn told(before: &Lock, after: &Lock) -> BTreeMap<ItemId, ItemCapabili
 
 /// Returns a sentence for each item whose list in the lock was forged: the content is the same, and the list
 /// differs.
-pub(super) fn forged(before: &Lock, after: &Lock) -> Vec<String> {
+pub(super) fn describe_forged_lists(before: &Lock, after: &Lock) -> Vec<String> {
     if before.is_old {
         return Vec::new();
     }
     let same = after.items.iter().filter_map(|(id, item)| {
         let known = before.items.get(id).filter(|known| known.sha256 == item.sha256)?;
         (known.capabilities != item.capabilities).then(|| {
-            let difference = difference(known, item);
+            let difference = describe_difference(known, item);
             format!("the {id} can do other things than `brief.lock` said, which is corrected: {difference}")
         })
     });
@@ -164,7 +168,7 @@ pub(super) fn forged(before: &Lock, after: &Lock) -> Vec<String> {
 }
 
 /// Returns a sentence for each accepted content that no item has.
-pub(super) fn unused(accepted: &BTreeSet<String>, lock: &Lock) -> Vec<String> {
+pub(super) fn describe_unused_accepts(accepted: &BTreeSet<String>, lock: &Lock) -> Vec<String> {
     let is_used = |sha256: &&String| {
         lock.items.values().any(|item| item.sha256 == **sha256)
             || lock.dependencies.iter().any(|locked| locked.sha256 == **sha256)
@@ -174,7 +178,7 @@ pub(super) fn unused(accepted: &BTreeSet<String>, lock: &Lock) -> Vec<String> {
 }
 
 /// Returns the facts that only one of two lists has, as text.
-pub(super) fn difference(known: &LockedItem, item: &LockedItem) -> String {
+pub(super) fn describe_difference(known: &LockedItem, item: &LockedItem) -> String {
     let (before, after) = (&known.capabilities, &item.capabilities);
     let only = |list: &[String], other: &[String], sign: char| {
         let only = list.iter().filter(|fact| !other.contains(fact));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use brief_dialects::portable::{ItemId, PortableItem, Registry};
 use brief_syntax::Root;
-use brief_system::{System, words};
+use brief_system::{System, render_io_error};
 
 use super::ProjectPaths;
 use super::open::{read_items, source_of};
@@ -37,8 +37,8 @@ impl SourceInventory {
     }
 
     /// Returns an item of a source.
-    pub fn item(&self, source: &str, id: &ItemId) -> Option<&PortableItem> {
-        self.sources.get(source)?.as_ref().ok()?.item(id)
+    pub fn find_item(&self, source: &str, id: &ItemId) -> Option<&PortableItem> {
+        self.sources.get(source)?.as_ref().ok()?.find_item(id)
     }
 }
 
@@ -50,7 +50,7 @@ fn read_one(
     clients: &[&str],
 ) -> Result<Registry, String> {
     let address = source_of(system, project, source).map_err(|error| error.to_string())?;
-    let remote = RemoteSource::of(&address);
+    let remote = RemoteSource::from_address(&address);
     let directory = match remote {
         Err(path) => project.config.join(path),
         Ok(remote) => {
@@ -63,7 +63,7 @@ fn read_one(
         }
     };
     let root = Root::open(system, &directory).map_err(|error| {
-        format!("`{}` cannot be opened: {}", directory.display(), words(&error))
+        format!("`{}` cannot be opened: {}", directory.display(), render_io_error(&error))
     })?;
     Ok(read_items(system, &root, clients, remote.is_ok(), &project.outputs))
 }

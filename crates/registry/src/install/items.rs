@@ -14,7 +14,7 @@ use super::select::Selected;
 use super::{Extent, InstallError, InstallMode, Locking, derived, frozen, gate, shared};
 use crate::cache::Event;
 use crate::lock::{Lock, LockedItem, LockedSource};
-use crate::outputs::errors;
+use crate::outputs::filter_errors;
 use crate::outputs::item::{self, ItemFiles};
 use crate::outputs::plan::{ItemOutcome, ItemToWrite, Plan};
 use crate::outputs::stage::Disks;
@@ -39,8 +39,8 @@ impl Run<'_> {
     ) -> Result<Lock, InstallError> {
         let old = wanted.old;
         let mut problems = Vec::new();
-        let dependencies = PackageSelector { run: self, old }.choose(&mut problems);
-        plan.report(problems);
+        let dependencies = PackageSelector { run: self, old }.choose_packages(&mut problems);
+        plan.report_problems(problems);
         let mut lock = Lock { dependencies, ..Lock::default() };
         lock_sources(wanted, &mut lock);
         self.plan_items(wanted, &mut lock, plan, disks)?;
@@ -58,7 +58,7 @@ impl Run<'_> {
         let all: Vec<&str> =
             self.compiler.clients().into_iter().filter(|name| all.contains(name)).collect();
         let records = (old.record.as_ref(), &old.witness);
-        lock.shared = shared::plan(self.compiler, records, &all, plan, disks)
+        lock.shared = shared::plan_shared_files(self.compiler, records, &all, plan, disks)
             .map_err(InstallError::NotWritten)?;
         plan.record_shared(lock.shared.clone());
         if self.request.extent == Extent::Nothing {
@@ -77,7 +77,7 @@ impl Run<'_> {
         }
         // A failed item keeps the list of the old lock, which may not match its content.
         if self.request.mode == InstallMode::Write && is_read && plan.is_whole() {
-            let mark = derived::mark(self.system, self.project, &lock);
+            let mark = derived::create_lock_mark(self.system, self.project, &lock);
             plan.record_capabilities(mark.map_err(InstallError::NotWritten)?);
         }
         Ok(lock)
@@ -95,7 +95,7 @@ impl Run<'_> {
         for (number, (id, selected)) in wanted.selection.items.iter().enumerate() {
             (self.observer)(Event::Item { number: number + 1, of });
             let source = &wanted.sources[selected.source];
-            let Some(item) = source.registry.item(id) else { continue };
+            let Some(item) = source.registry.find_item(id) else { continue };
             let clients = wanted.clients[selected.source].iter().map(String::as_str).collect();
             let known = old.lock.items.get(item.id());
             let item = WantedItem { item, source, selected, clients, known };
@@ -103,9 +103,9 @@ impl Run<'_> {
             lock.items.extend(locked.map(|locked| (id.clone(), locked)));
         }
         for (number, id) in &wanted.selection.refused {
-            let item = wanted.sources[*number].registry.item(id);
+            let item = wanted.sources[*number].registry.find_item(id);
             let problems = item.map(PortableItem::diagnostics).unwrap_or_default();
-            plan.refuse(&id.full_name(), errors(problems).cloned());
+            plan.refuse_item(&id.full_name(), filter_errors(problems).cloned());
             lock.items.extend(old.lock.items.get(id).map(|known| (id.clone(), known.clone())));
         }
         Ok(())
@@ -121,10 +121,10 @@ impl Run<'_> {
     ) -> Result<Option<LockedItem>, InstallError> {
         let WantedItem { item, source, selected, ref clients, known } = *item;
         let key = item.id().full_name();
-        let item_files = match ItemFiles::read(self.sources(), &source.root, item) {
+        let item_files = match ItemFiles::read(self.source_system(), &source.root, item) {
             Ok(item_files) => item_files,
             Err(problem) => {
-                plan.refuse(&key, [*problem]);
+                plan.refuse_item(&key, [*problem]);
                 return Ok(known.cloned());
             }
         };
@@ -133,7 +133,7 @@ impl Run<'_> {
             match self.capabilities_of(wanted, source, item, clients, &item_files, &content)? {
                 Ok(capabilities) => capabilities,
                 Err(problems) => {
-                    plan.refuse(&key, problems);
+                    plan.refuse_item(&key, problems);
                     return Ok(known.cloned());
                 }
             };
@@ -146,13 +146,14 @@ impl Run<'_> {
             return Err(InstallError::Tampered { item: item.id().clone(), source_name });
         }
         plan.note_scope(&key, &item.scope_paths());
-        let fingerprint = item::fingerprint(self.compiler.fingerprint(), clients, item, &content);
+        let fingerprint =
+            item::fingerprint_item(self.compiler.fingerprint(), clients, item, &content);
         if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
             let mut compiled = self.compiler.compile(item, clients);
             plan.note_losses(item.id(), std::mem::take(&mut compiled.notes));
             let from = format!("{}:{}", source.wanted.name, item.slashed());
             let write = ItemToWrite { item, source: from, fingerprint, item_files: &item_files };
-            let outcome = plan.add(write, compiled, &mut disks.outputs, &disks.own);
+            let outcome = plan.plan_item(write, compiled, &mut disks.outputs, &disks.own);
             if outcome.map_err(InstallError::NotWritten)? == ItemOutcome::Refused {
                 return Ok(known.cloned());
             }
@@ -182,15 +183,15 @@ impl Run<'_> {
     ) -> Result<Result<Vec<String>, Vec<Diagnostic>>, InstallError> {
         let accepted = &wanted.old.manifest.accept;
         let lines = gate::of_lines(&self.compiler.added_lines(item, clients));
-        let facts = wanted.old.facts(item.id(), content).filter(|facts| {
+        let facts = wanted.old.find_capabilities(item.id(), content).filter(|facts| {
             lines.is_empty()
                 && !gate::names_lines(facts)
-                && gate::pass(facts, content, accepted, self.policy)
+                && gate::allows_installation(facts, content, accepted, self.policy)
         });
         if let Some(facts) = facts {
             return Ok(Ok(facts.to_vec()));
         }
-        let mut findings = match gate::inventory(item, item_files) {
+        let mut findings = match gate::derive_capabilities(item, item_files) {
             Ok(findings) => findings,
             Err(problem) => return Ok(Err(vec![*problem])),
         };
@@ -199,11 +200,11 @@ impl Run<'_> {
             let (item, source_name) = (item.id().clone(), source.wanted.name.clone());
             return Err(InstallError::TooManyCapabilities { item, source_name, count });
         }
-        let mut refused = gate::refused(&findings, content, accepted);
+        let mut refused = gate::check_acceptance(&findings, content, accepted);
         refused.extend(gate::refused_lines(&lines));
         findings.extend(lines);
-        refused.extend(gate::forbidden(&findings, self.policy));
-        Ok(if refused.is_empty() { Ok(capability::facts(&findings)) } else { Err(refused) })
+        refused.extend(gate::check_policy(&findings, self.policy));
+        Ok(if refused.is_empty() { Ok(capability::render_facts(&findings)) } else { Err(refused) })
     }
 }
 
@@ -212,7 +213,7 @@ fn lock_sources(wanted: &WantedState<'_>, lock: &mut Lock) {
     for (number, source) in wanted.sources.iter().enumerate() {
         let bundles = wanted.selection.bundles.iter().filter(|(place, _)| *place == number);
         let bundles = bundles.map(|(_, name)| {
-            let version = source.registry.bundle(name).and_then(|bundle| bundle.version());
+            let version = source.registry.find_bundle(name).and_then(|bundle| bundle.version());
             (name.clone(), version.map(str::to_owned))
         });
         let locked = LockedSource {
@@ -256,5 +257,7 @@ fn lock_files(lock: &mut Lock, plan: &Plan<'_>) {
 /// items, whose outputs would look stale.
 fn report_unread(sources: &[OpenedSource<'_>], plan: &mut Plan<'_>) -> bool {
     let whole = sources.iter().filter(|source| source.wanted.wanted.all);
-    plan.report(whole.flat_map(|source| errors(&source.registry.diagnostics)).cloned())
+    plan.report_problems(
+        whole.flat_map(|source| filter_errors(&source.registry.diagnostics)).cloned(),
+    )
 }

@@ -12,7 +12,7 @@ use brief_system::hash::sha256;
 use brief_system::{System, cache_directory};
 use serde::{Deserialize, Serialize};
 
-use super::open::{SourceRoot, elsewhere, open_source, read_items};
+use super::open::{SourceRoot, collect_hidden_skills, open_source, read_items};
 use super::{Elsewhere, InstallError};
 use crate::cache::{Event, Network};
 use crate::source::SourceAddress;
@@ -86,7 +86,7 @@ pub struct ListedFile {
 }
 
 impl SourceListing {
-    fn of(registry: &Registry, elsewhere: Vec<Elsewhere>) -> SourceListing {
+    fn from_registry(registry: &Registry, elsewhere: Vec<Elsewhere>) -> SourceListing {
         let of_bundles = registry.bundles.iter().flat_map(Bundle::diagnostics);
         let all = registry.diagnostics.iter().chain(of_bundles);
         let problems = all.filter(|found| found.rule == rules::item::INVALID_PLUGIN);
@@ -96,19 +96,19 @@ impl SourceListing {
             (path.to_string_lossy().into_owned(), found.message.clone())
         });
         SourceListing {
-            items: registry.items.iter().map(item).collect(),
-            bundles: registry.bundles.iter().map(bundle).collect(),
+            items: registry.items.iter().map(to_listed_item).collect(),
+            bundles: registry.bundles.iter().map(to_listed_bundle).collect(),
             outside: registry.outside.clone(),
-            left_out: registry.left_out.iter().map(file).collect(),
+            left_out: registry.left_out.iter().map(to_listed_file).collect(),
             problems: problems.collect(),
             elsewhere,
         }
     }
 
     /// Returns the problems of its manifests. `name` stands for the source in their places.
-    pub fn problems(&self, name: &str) -> Vec<Diagnostic> {
+    pub fn manifest_diagnostics(&self, name: &str) -> Vec<Diagnostic> {
         let problems = self.problems.iter().map(|(path, message)| {
-            let source = Arc::new(Source::unread(PathBuf::from(format!("{name}:{path}"))));
+            let source = Arc::new(Source::without_text(PathBuf::from(format!("{name}:{path}"))));
             let rule = rules::item::INVALID_PLUGIN;
             Diagnostic::new(rule, &source, Span::default(), message.clone())
                 .with_help("its items are found all the same; ask the author to correct it")
@@ -117,7 +117,7 @@ impl SourceListing {
     }
 }
 
-fn item(item: &PortableItem) -> ListedItem {
+fn to_listed_item(item: &PortableItem) -> ListedItem {
     ListedItem {
         kind: item.kind().to_string(),
         name: item.name().to_owned(),
@@ -129,7 +129,7 @@ fn item(item: &PortableItem) -> ListedItem {
     }
 }
 
-fn bundle(bundle: &Bundle) -> ListedBundle {
+fn to_listed_bundle(bundle: &Bundle) -> ListedBundle {
     let plugin = bundle.plugin();
     ListedBundle {
         name: bundle.name().to_owned(),
@@ -142,7 +142,7 @@ fn bundle(bundle: &Bundle) -> ListedBundle {
     }
 }
 
-fn file(file: &PassedOver) -> ListedFile {
+fn to_listed_file(file: &PassedOver) -> ListedFile {
     ListedFile { path: file.path.clone(), reason: file.reason.to_owned() }
 }
 
@@ -168,7 +168,7 @@ pub fn list_source(
 ) -> Result<ListedSource, InstallError> {
     let SourceRoot { root, commit, notes } =
         open_source(system, source, None, base, network, observer)?;
-    let kept = commit.as_ref().and_then(|_| place(system, root.path(), clients));
+    let kept = commit.as_ref().and_then(|_| listing_cache_path(system, root.path(), clients));
     if let Some(path) = &kept
         && let Ok(bytes) = system.read(path, limits::BUILD_RECORD_BYTES)
         && let Ok(listing) = serde_json::from_slice(&bytes)
@@ -176,8 +176,8 @@ pub fn list_source(
         return Ok(ListedSource { listing, commit, notes });
     }
     let registry = read_items(system, &root, clients, commit.is_some(), base);
-    let elsewhere = elsewhere(system, &root, &registry);
-    let listing = SourceListing::of(&registry, elsewhere);
+    let elsewhere = collect_hidden_skills(system, &root, &registry);
+    let listing = SourceListing::from_registry(&registry, elsewhere);
     if let Some(path) = &kept {
         // Without room for it, the list is made again next time.
         let directory = path.parent().map(|directory| system.create_private_dir(directory));
@@ -189,7 +189,7 @@ pub fn list_source(
 }
 
 /// Returns the cache file for the list of a directory. The path of the directory names the commit.
-fn place(system: &dyn System, files: &Path, clients: &[&str]) -> Option<PathBuf> {
+fn listing_cache_path(system: &dyn System, files: &Path, clients: &[&str]) -> Option<PathBuf> {
     let made = format!("{VERSION} {} {clients:?} {}", env!("CARGO_PKG_VERSION"), files.display());
     let name = format!("{}.json", &sha256(made.as_bytes())[..32]);
     Some(cache_directory(system)?.join("lists").join(name))

@@ -41,25 +41,25 @@ use brief_syntax::{Diagnostic, Severity, Source};
 
 use crate::cache::Network;
 use crate::manifest::{ManifestEdit, ManifestPlace};
-use crate::outputs::{Change, ChangeKind, Difference, Durability, errors};
+use crate::outputs::{Change, ChangeKind, Difference, Durability, filter_errors};
 
 pub use crate::latest::is_version;
 pub use addition::{AddError, Addition, TypedSource};
-pub use create::{NewFile, NewFileState, NewSource, create, look};
+pub use create::{NewFile, NewFileState, NewSource, create_files, inspect_new_files};
 pub use dependencies::DependencyReport;
 pub use error::{InstallError, Unresolved};
-pub use finish::{Finished, finish};
+pub use finish::{Finished, finish_killed_run};
 pub use gate::ItemCapabilities;
 pub use inventory::SourceInventory;
 pub use listing::{ListedBundle, ListedFile, ListedItem, ListedSource, SourceListing, list_source};
-pub use newest::{Newest, newest};
+pub use newest::{Newest, query_newest_versions};
 pub(crate) use open::read_items;
 pub use open::{Elsewhere, SourceItems, SourceRoot, look_into, open_source, source_of};
 pub use project::ProjectPaths;
-pub use refusals::refusals;
-pub use run::sync;
-pub use select::{ChooseError, choose};
-pub use status::{Drift, InstallStatus, status};
+pub use refusals::collect_refusals;
+pub use run::sync_project;
+pub use select::{ChooseError, choose_items};
+pub use status::{Drift, InstallStatus, read_install_status};
 
 /// An installation to run.
 #[derive(Debug, Clone, Default)]
@@ -118,7 +118,7 @@ pub enum Refresh {
 }
 
 impl Refresh {
-    fn has(&self, name: &str) -> bool {
+    fn contains_source(&self, name: &str) -> bool {
         match self {
             Refresh::None => false,
             Refresh::All => true,
@@ -204,11 +204,11 @@ impl InstallReport {
 
     /// Returns whether a step failed.
     pub fn has_errors(&self) -> bool {
-        errors(&self.diagnostics).next().is_some()
+        filter_errors(&self.diagnostics).next().is_some()
     }
 
     /// Turns all errors into notes, for a run whose own task succeeded: the failures concern other items.
-    pub fn excuse(&mut self) {
+    pub fn downgrade_errors(&mut self) {
         for diagnostic in &mut self.diagnostics {
             if diagnostic.severity == Severity::Error {
                 diagnostic.severity = Severity::Note;

@@ -3,7 +3,7 @@
 use brief_safety::policy::Policy;
 use brief_system::System;
 
-use super::open::{admit, source_of};
+use super::open::{check_admission, source_of};
 use super::{InstallError, ProjectPaths};
 use crate::cache::{Cache, Event};
 use crate::latest::newer_tag;
@@ -36,24 +36,24 @@ impl Newest {
 }
 
 /// Asks the server of every source. A server that does not answer yields an error for its source only.
-pub fn newest(
+pub fn query_newest_versions(
     system: &dyn System,
     project: &ProjectPaths,
     manifest: &Manifest,
     lock: &Lock,
     observer: &dyn Fn(Event<'_>),
 ) -> Result<Vec<Newest>, InstallError> {
-    let cache = Cache::of_user(system).ok_or(InstallError::NoCache)?.observed(observer);
+    let cache = Cache::of_user(system).ok_or(InstallError::NoCache)?.with_observer(observer);
     let policy = Policy::load(system)?;
     let mut all = Vec::new();
     for wanted in &manifest.sources {
         let source = source_of(system, project, wanted)?;
-        let Ok(remote) = RemoteSource::of(&source) else { continue };
-        admit(system, &policy, &wanted.name, &source, &project.config)?;
+        let Ok(remote) = RemoteSource::from_address(&source) else { continue };
+        check_admission(system, &policy, &wanted.name, &source, &project.config)?;
         let locked = lock.sources.get(&wanted.name).and_then(|locked| locked.commit.clone());
         let name = wanted.name.clone();
         let reference = remote.reference().map(str::to_owned);
-        let (latest, error) = match remote.latest(&cache) {
+        let (latest, error) = match remote.query_latest(&cache) {
             Ok(latest) => (Some(latest), None),
             Err(error) => (None, Some(error.to_string())),
         };

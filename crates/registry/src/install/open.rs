@@ -19,7 +19,7 @@ use crate::cache::{Cache, Checkout, Event, Network};
 use crate::lock::{Lock, LockedSource};
 use crate::manifest::{ManifestPlace, WantedItems, WantedSource};
 use crate::oci::OciSource;
-use crate::outputs::errors;
+use crate::outputs::filter_errors;
 use crate::remote::RemoteSource;
 use crate::source::{GitSource, SourceAddress, SourceError};
 
@@ -65,9 +65,9 @@ pub struct Elsewhere {
 
 impl SourceItems {
     /// Returns the errors that make items unusable. Files of a repository are shown under the name `name`.
-    pub fn errors(&self, name: &str) -> Vec<Diagnostic> {
+    pub fn item_errors(&self, name: &str) -> Vec<Diagnostic> {
         let mut errors: Vec<Diagnostic> =
-            errors(self.registry.all_diagnostics()).cloned().collect();
+            filter_errors(self.registry.all_diagnostics()).cloned().collect();
         if self.commit.is_some() {
             name_places(name, self.root.path(), &mut errors);
         }
@@ -136,8 +136,8 @@ pub fn look_into(
     let opened = open_source(system, source, commit, base, network, observer)?;
     let SourceRoot { root, commit, notes } = opened;
     let registry = Arc::new(read_items(system, &root, clients, commit.is_some(), base));
-    let elsewhere = elsewhere(system, &root, &registry);
-    let described = OwnClients::below(system, root.path());
+    let elsewhere = collect_hidden_skills(system, &root, &registry);
+    let described = OwnClients::read_project(system, root.path());
     let clients = clients.iter().map(|&name| name.to_owned()).collect();
     Ok(SourceItems { registry, commit, notes, elsewhere, described, root, clients })
 }
@@ -158,7 +158,7 @@ pub(crate) fn read_items(
     } else {
         ClientDirectories::Items
     };
-    let described = OwnClients::below(system, root.path()).clients;
+    let described = OwnClients::read_project(system, root.path()).clients;
     let described = described.iter().map(|client| &*client.id);
     let configuration = system.read(&root.path().join(config::FILE_NAME), limits::FILE_BYTES);
     let configured = config::client_names(&configuration.unwrap_or_default());
@@ -188,25 +188,25 @@ pub fn open_source(
     observer: &dyn Fn(Event<'_>),
 ) -> Result<SourceRoot, InstallError> {
     let name = source.to_string();
-    admit(system, &Policy::load(system)?, &name, source, base)?;
-    let (directory, commit, notes) = match RemoteSource::of(source) {
+    check_admission(system, &Policy::load(system)?, &name, source, base)?;
+    let (directory, commit, notes) = match RemoteSource::from_address(source) {
         Err(path) => (base.join(path), None, Vec::new()),
         Ok(remote) => {
-            let cache = cache(system)?.observed(observer);
+            let cache = open_cache(system)?.with_observer(observer);
             let checkout = match commit {
                 Some(commit) => remote.checkout_commit(&cache, commit, network),
-                None => remote.checkout(&cache, network),
+                None => remote.checkout_reference(&cache, network),
             };
-            let checkout = checkout.map_err(InstallError::fetch(&name))?;
+            let checkout = checkout.map_err(InstallError::fetch_error(&name))?;
             (checkout.directory, Some(checkout.commit), checkout.notes)
         }
     };
-    let root = root(system, &name, directory)?;
+    let root = open_root(system, &name, directory)?;
     Ok(SourceRoot { root, commit, notes })
 }
 
 /// Refuses a source that a policy forbids, before anything of it is fetched or read.
-pub(super) fn admit(
+pub(super) fn check_admission(
     system: &dyn System,
     policy: &Policy,
     name: &str,
@@ -224,9 +224,14 @@ const FOLDERS: [&str; 2] = ["skills", "skill"];
 
 /// Finds skills in hidden directories of a source. Those are for people who work on the source, or were
 /// generated; a user may still want them.
-pub(super) fn elsewhere(system: &dyn System, root: &Root, registry: &Registry) -> Vec<Elsewhere> {
+pub(super) fn collect_hidden_skills(
+    system: &dyn System,
+    root: &Root,
+    registry: &Registry,
+) -> Vec<Elsewhere> {
     let Ok(top) = system.open_dir(root.path()) else { return Vec::new() };
-    let hidden = names(top.as_ref()).into_iter().filter(|name| name.starts_with('.'));
+    let hidden =
+        list_directory_names(top.as_ref()).into_iter().filter(|name| name.starts_with('.'));
     let mut found = Vec::new();
     for (client, folder) in hidden.flat_map(|name| FOLDERS.map(|folder| (name.clone(), folder))) {
         let directory = format!("{client}/{folder}");
@@ -237,7 +242,8 @@ pub(super) fn elsewhere(system: &dyn System, root: &Root, registry: &Registry) -
             let is_item = registry.items.iter().any(|item| item.slashed() == slashed);
             !is_item && skills.read_below(&entrypoint, limits::FILE_BYTES).is_ok()
         };
-        let mut skills: Vec<String> = names(skills.as_ref()).into_iter().filter(is_skill).collect();
+        let mut skills: Vec<String> =
+            list_directory_names(skills.as_ref()).into_iter().filter(is_skill).collect();
         skills.sort_unstable();
         if !skills.is_empty() {
             found.push(Elsewhere { directory, skills });
@@ -248,7 +254,7 @@ pub(super) fn elsewhere(system: &dyn System, root: &Root, registry: &Registry) -
 }
 
 /// Returns the names of the directories in a directory.
-fn names(directory: &dyn Dir) -> Vec<String> {
+fn list_directory_names(directory: &dyn Dir) -> Vec<String> {
     let entries = directory.first_entries(limits::REMOTE_FILES).unwrap_or_default();
     let directories = entries.into_iter().filter(|entry| entry.kind == FileKind::Directory);
     directories.filter_map(|entry| entry.name.into_string().ok()).collect()
@@ -265,11 +271,11 @@ pub(super) fn name_places(name: &str, directory: &Path, diagnostics: &mut [Diagn
     }
 }
 
-fn cache(system: &dyn System) -> Result<Cache<'_>, InstallError> {
+fn open_cache(system: &dyn System) -> Result<Cache<'_>, InstallError> {
     Cache::of_user(system).ok_or(InstallError::NoCache)
 }
 
-fn root(system: &dyn System, name: &str, path: PathBuf) -> Result<Root, InstallError> {
+fn open_root(system: &dyn System, name: &str, path: PathBuf) -> Result<Root, InstallError> {
     Root::open(system, &path).map_err(|error| InstallError::Directory {
         name: name.to_owned(),
         path,
@@ -286,28 +292,29 @@ pub(super) struct Opener<'o> {
 
 impl Opener<'_> {
     /// Opens a source at the locked commit, unless the request asks for a newer one.
-    pub(super) fn open<'w>(
+    pub(super) fn open_wanted<'w>(
         &self,
         wanted: &'w WantedSource,
     ) -> Result<OpenedSource<'w>, InstallError> {
         let Run { system, project, request, policy, .. } = *self.run;
-        let sources = self.run.sources();
+        let sources = self.run.source_system();
         let source = source_of(system, project, wanted)?;
-        admit(system, policy, &wanted.name, &source, &project.config)?;
+        check_admission(system, policy, &wanted.name, &source, &project.config)?;
         let mut pinned = Pinned::default();
-        let (directory, commit, is_locked, notes) = match RemoteSource::of(&source) {
+        let (directory, commit, is_locked, notes) = match RemoteSource::from_address(&source) {
             Err(path) => (project.config.join(path), None, false, Vec::new()),
             Ok(remote) => {
                 let locked = self.lock.sources.get(&wanted.name);
-                let cache = cache(system)?.observed(self.run.observer);
-                let (mut checkout, is_locked) = self.checkout(&cache, wanted, &remote, locked)?;
+                let cache = open_cache(system)?.with_observer(self.run.observer);
+                let (mut checkout, is_locked) =
+                    self.checkout_source(&cache, wanted, &remote, locked)?;
                 if let RemoteSource::Oci(oci) = remote {
-                    pinned = self.pin(wanted, oci, locked, &cache, &mut checkout)?;
+                    pinned = self.pin_origin(wanted, oci, locked, &cache, &mut checkout)?;
                 }
                 (checkout.directory, Some(checkout.commit), is_locked, checkout.notes)
             }
         };
-        let root = root(sources, &wanted.name, directory)?;
+        let root = open_root(sources, &wanted.name, directory)?;
         // A source that the user has just chosen from is in memory already.
         let found = request.found;
         let registry =
@@ -318,7 +325,7 @@ impl Opener<'_> {
         Ok(OpenedSource { wanted, root, registry, commit, pinned, is_locked, notes })
     }
 
-    fn checkout(
+    fn checkout_source(
         &self,
         cache: &Cache<'_>,
         wanted: &WantedSource,
@@ -332,13 +339,13 @@ impl Opener<'_> {
         let (checkout, is_locked) = match (request.commits.get(&wanted.name), locked) {
             (Some(commit), _) => (source.checkout_commit(cache, commit, network), false),
             // The commit in the cache may be older than the locked one.
-            _ if request.refresh.has(&wanted.name) => {
+            _ if request.refresh.contains_source(&wanted.name) => {
                 (source.checkout_newest(cache, network), false)
             }
             (None, Some(commit)) => (source.checkout_commit(cache, commit, network), true),
-            (None, None) => (source.checkout(cache, network), false),
+            (None, None) => (source.checkout_reference(cache, network), false),
         };
-        Ok((checkout.map_err(InstallError::fetch(&wanted.name))?, is_locked))
+        Ok((checkout.map_err(InstallError::fetch_error(&wanted.name))?, is_locked))
     }
 }
 

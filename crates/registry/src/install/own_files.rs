@@ -32,7 +32,7 @@ pub(super) fn stage_own(
     disks: &mut Disks<'_>,
 ) -> io::Result<()> {
     if old.record.as_ref() != Some(own.record) {
-        put(stage, &mut disks.own, WriteRoot::Own, RECORD, &own.record.to_bytes()?)?;
+        stage_named_file(stage, &mut disks.own, WriteRoot::Own, RECORD, &own.record.to_bytes()?)?;
     }
     let name = brief_dialects::portable::config::FILE_NAME;
     for (name, kind, before, after) in [
@@ -42,9 +42,15 @@ pub(super) fn stage_own(
         match (kind, before) {
             (None, _) => {}
             (Some(ChangeKind::Removed), Some(before)) => {
-                stage.remove(WriteRoot::Config, name, &sha256(before.as_bytes()));
+                stage.stage_removal(WriteRoot::Config, name, &sha256(before.as_bytes()));
             }
-            _ => put(stage, &mut disks.config, WriteRoot::Config, name, after.as_bytes())?,
+            _ => stage_named_file(
+                stage,
+                &mut disks.config,
+                WriteRoot::Config,
+                name,
+                after.as_bytes(),
+            )?,
         }
     }
     Ok(())
@@ -58,11 +64,11 @@ pub(super) fn stage_clients(
 ) -> io::Result<()> {
     for client in clients {
         let Some(path) = file_name(client).map(|name| format!("{CLIENTS}{name}")) else { continue };
-        if !matches!(disks.own.look(&path), DiskState::Missing) {
+        if !matches!(disks.own.read_state(&path), DiskState::Missing) {
             let message = format!("`{OWN_CLIENTS}` has another file of this name: `{path}`");
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
-        put(stage, &mut disks.own, WriteRoot::Own, &path, client.text().as_bytes())?;
+        stage_named_file(stage, &mut disks.own, WriteRoot::Own, &path, client.text().as_bytes())?;
     }
     Ok(())
 }
@@ -77,14 +83,14 @@ fn file_name(client: &Source) -> Option<&str> {
 }
 
 /// Stages a file with a known name. Its permissions stay.
-pub(super) fn put(
+pub(super) fn stage_named_file(
     stage: &mut Stage,
     disk: &mut Disk<'_>,
     at: WriteRoot,
     path: &str,
     bytes: &[u8],
 ) -> io::Result<()> {
-    let before = match disk.look(path) {
+    let before = match disk.read_state(path) {
         DiskState::File(found) => Some(found.sha256),
         DiskState::Missing => None,
         DiskState::InTheWay(what) => return Err(io::Error::other(format!("`{path}` {what}"))),

@@ -26,7 +26,7 @@ pub struct ProjectPaths {
 
 impl ProjectPaths {
     /// Returns the directories of a project.
-    pub fn at(root: &Path) -> ProjectPaths {
+    pub fn from_root(root: &Path) -> ProjectPaths {
         ProjectPaths {
             outputs: root.to_owned(),
             config: root.to_owned(),
@@ -37,14 +37,14 @@ impl ProjectPaths {
     /// Returns the directories of the project around `start`, a path without links: the nearest directory with
     /// a `brief.toml` inside the repository, else the top of the repository. Outside a repository it is
     /// `start` itself, because other users may own the directories above.
-    pub fn around(system: &dyn Files, start: &Path) -> ProjectPaths {
+    pub fn find_enclosing(system: &dyn Files, start: &Path) -> ProjectPaths {
         let Some(top) = repository_around(system, start) else {
-            return ProjectPaths::at(start);
+            return ProjectPaths::from_root(start);
         };
         let mut inside = start.ancestors().take_while(|directory| directory.starts_with(top));
         let nearest =
             inside.find(|directory| system.resolve(&directory.join(config::FILE_NAME)).is_ok());
-        ProjectPaths::at(nearest.unwrap_or(top))
+        ProjectPaths::from_root(nearest.unwrap_or(top))
     }
 
     /// Returns the directories of the user; `None` where the environment names no home directory.
@@ -57,41 +57,47 @@ impl ProjectPaths {
     }
 
     /// Returns the path of the manifest.
-    pub fn manifest(&self) -> PathBuf {
+    pub fn manifest_path(&self) -> PathBuf {
         self.config.join(config::FILE_NAME)
     }
 
     /// Returns the path of the lock.
-    pub fn lock(&self) -> PathBuf {
+    pub fn lock_path(&self) -> PathBuf {
         self.config.join(lock::FILE_NAME)
     }
     /// Reads the text of the manifest; `None` when there is none.
     pub fn read_manifest(&self, system: &dyn Files) -> Result<Option<Arc<Source>>, InstallError> {
-        let path = self.manifest();
-        let bytes = read(system, &path, limits::FILE_BYTES)?;
+        let path = self.manifest_path();
+        let bytes = read_optional_file(system, &path, limits::FILE_BYTES)?;
         Ok(bytes.map(|bytes| Arc::new(Source::from_bytes(path, bytes))))
     }
 
     /// Reads the lock; `None` when there is none.
     pub fn read_lock(&self, system: &dyn Files) -> Result<Option<Lock>, InstallError> {
-        let path = self.lock();
-        let Some(bytes) = read(system, &path, limits::BUILD_RECORD_BYTES)? else { return Ok(None) };
+        let path = self.lock_path();
+        let Some(bytes) = read_optional_file(system, &path, limits::BUILD_RECORD_BYTES)? else {
+            return Ok(None);
+        };
         let lock = Lock::parse(&String::from_utf8_lossy(&bytes));
         lock.map(Some).map_err(|error| InstallError::Lock { path, error })
     }
 
     /// Returns the evidence that the project installs items of registries; `None` if it does not.
-    pub fn consumes(&self, system: &dyn Files) -> Option<&'static str> {
-        if system.read(&self.lock(), limits::BUILD_RECORD_BYTES).is_ok() {
+    pub fn find_install_evidence(&self, system: &dyn Files) -> Option<&'static str> {
+        if system.read(&self.lock_path(), limits::BUILD_RECORD_BYTES).is_ok() {
             return Some("has a brief.lock");
         }
         let source = self.read_manifest(system).ok().flatten()?;
-        let manifest = Manifest::read(&source).ok()?;
+        let manifest = Manifest::parse(&source).ok()?;
         (!manifest.sources.is_empty()).then_some("its brief.toml has `[sources]`")
     }
 }
 
-fn read(system: &dyn Files, path: &Path, limit: u64) -> Result<Option<Vec<u8>>, InstallError> {
+fn read_optional_file(
+    system: &dyn Files,
+    path: &Path,
+    limit: u64,
+) -> Result<Option<Vec<u8>>, InstallError> {
     if_there(system.read(path, limit)).map_err(|error| InstallError::Unreadable {
         path: path.to_owned(),
         problem: error.to_string(),

@@ -16,29 +16,29 @@ use super::gate;
 use super::open::read_items;
 use crate::elsewhere;
 use crate::manifest::Manifest;
-use crate::outputs::errors;
+use crate::outputs::filter_errors;
 use crate::outputs::item::{self, ItemFiles};
 
 /// Returns what `brief add` of a directory refuses, by file; nothing if the directory offers no items of its own.
 ///
 /// Contents that the registry's own `brief.toml` accepts are left out.
-pub fn refusals(system: &dyn System, root: &Root, clients: &[&str]) -> Vec<Diagnostic> {
+pub fn collect_refusals(system: &dyn System, root: &Root, clients: &[&str]) -> Vec<Diagnostic> {
     // The projects of its users are somewhere else.
     let registry = read_items(system, root, clients, false, Path::new("/"));
     if !is_registry(&registry) {
         return Vec::new();
     }
-    let accepted = accepted(system, root);
+    let accepted = read_accepted_contents(system, root);
     // Other sources may have what is missing; `lint` reports that itself.
     let is_own = |found: &&Diagnostic| !elsewhere::OF_BUNDLES.contains(&found.rule);
-    let found = errors(registry.all_diagnostics()).filter(is_own);
+    let found = filter_errors(registry.all_diagnostics()).filter(is_own);
     let mut found: Vec<Diagnostic> = found.cloned().collect();
     for item in registry.items.iter().filter(|item| item.is_valid()) {
         match ItemFiles::read(system, root, item) {
             Ok(files) => {
                 let hash = item::content_hash(item, &files);
                 if !accepted.contains(&hash) {
-                    found.extend(blocking(item, &files));
+                    found.extend(collect_blocking_warnings(item, &files));
                 }
             }
             Err(problem) => found.push(*problem),
@@ -56,14 +56,14 @@ fn is_registry(registry: &Registry) -> bool {
     !registry.bundles.is_empty() || registry.items.iter().any(is_offered)
 }
 
-fn blocking(item: &PortableItem, files: &ItemFiles) -> Vec<Diagnostic> {
-    let findings = match gate::inventory(item, files) {
+fn collect_blocking_warnings(item: &PortableItem, files: &ItemFiles) -> Vec<Diagnostic> {
+    let findings = match gate::derive_capabilities(item, files) {
         Ok(findings) => findings,
         Err(problem) => return vec![*problem],
     };
-    let blocking = findings.iter().filter(|found| found.capability.blocks());
+    let blocking = findings.iter().filter(|found| found.capability.is_blocking());
     let warning = |found: &CapabilityFinding| {
-        found.diagnostic().with_severity(Severity::Warning).with_help(
+        found.to_diagnostic().with_severity(Severity::Warning).with_help(
             "publish its content as text: `brief add` refuses it until each user accepts it",
         )
     };
@@ -71,9 +71,9 @@ fn blocking(item: &PortableItem, files: &ItemFiles) -> Vec<Diagnostic> {
 }
 
 /// Returns the contents that the registry's own configuration accepts.
-fn accepted(system: &dyn System, root: &Root) -> BTreeSet<String> {
+fn read_accepted_contents(system: &dyn System, root: &Root) -> BTreeSet<String> {
     let path = root.path().join(config::FILE_NAME);
     let Ok(bytes) = system.read(&path, limits::FILE_BYTES) else { return BTreeSet::new() };
     let source = Arc::new(Source::from_bytes(path, bytes));
-    Manifest::read(&source).map(|manifest| manifest.accept).unwrap_or_default()
+    Manifest::parse(&source).map(|manifest| manifest.accept).unwrap_or_default()
 }

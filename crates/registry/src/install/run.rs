@@ -10,10 +10,10 @@ use brief_syntax::limits;
 use brief_system::{Permission, ReadError, System};
 
 use super::create::stage_new;
-use super::finish::{failed, finish_in, lock, open_disks, open_own};
+use super::finish::{finish_in, lock_project, open_disks, open_own, to_io_error};
 use super::open::{OpenedSource, Opener, name_places};
 use super::own_files::{OwnFiles, client_file, stage_clients, stage_own};
-use super::select::{Selection, select};
+use super::select::{Selection, select_items};
 use super::state::{ProjectState, needs_manifest};
 use super::{
     Extent, InstallError, InstallMode, InstallReport, InstallRequest, Locking, ProjectPaths,
@@ -27,7 +27,7 @@ use crate::outputs::disk::Disk;
 use crate::outputs::plan::{Advice, Backup, Chosen, ConflictPolicy, Plan, PlanReport, PlanStart};
 use crate::outputs::record::OutputRecord;
 use crate::outputs::stage::{self, Disks, Stage};
-use crate::outputs::transaction::transact;
+use crate::outputs::transaction::run_transaction;
 use crate::outputs::{Change, ChangeKind};
 
 /// The record of the files that this machine has written.
@@ -41,7 +41,7 @@ const ADVICE: Advice = Advice {
 };
 
 /// Brings a project to the state that its manifest names.
-pub fn sync(
+pub fn sync_project(
     system: &dyn System,
     compiler: &dyn Compiler,
     project: &ProjectPaths,
@@ -56,19 +56,19 @@ pub fn sync(
     };
     let is_write = request.mode == InstallMode::Write;
     let has = |path: &Path| system.resolve(path).is_ok();
-    if needs_manifest(request) && !has(&project.manifest()) && !has(&project.own) {
+    if needs_manifest(request) && !has(&project.manifest_path()) && !has(&project.own) {
         // Nothing was ever installed here, so nothing is created either.
         return Err(InstallError::NoManifest { directory: project.config.clone() });
     }
     if is_write {
         for directory in [&project.config, &project.own] {
-            system.create_dir(directory).map_err(failed(directory))?;
+            system.create_dir(directory).map_err(to_io_error(directory))?;
         }
     }
     let own = open_own(system, project)?;
     let _lock = if is_write {
-        let lock = lock(system, project)?;
-        ignore_own(&own).map_err(failed(&project.own))?;
+        let lock = lock_project(system, project)?;
+        ignore_own(&own).map_err(to_io_error(&project.own))?;
         Some(lock)
     } else {
         None
@@ -82,7 +82,7 @@ pub fn sync(
     }
     let old = ProjectState::read(system, compiler, project, request, &mut disks)?;
     let run = Run { system, compiler, project, request, observer, policy: &policy };
-    run.go(&old, &mut disks, report)
+    run.run_install(&old, &mut disks, report)
 }
 
 /// The `.gitignore` of our own state: the project's clients are for everybody.
@@ -127,7 +127,7 @@ pub(super) struct Run<'r> {
 }
 
 impl Run<'_> {
-    fn go(
+    fn run_install(
         &self,
         old: &ProjectState,
         disks: &mut Disks<'_>,
@@ -139,26 +139,26 @@ impl Run<'_> {
         }
         let sources = self.open_all(old)?;
         let clients = self.clients_of(&sources)?;
-        let selection = select(&sources).map_err(InstallError::Unresolved)?;
+        let selection = select_items(&sources).map_err(InstallError::Unresolved)?;
         self.check_required(&selection)?;
         let wanted = WantedState { old, sources: &sources, clients: &clients, selection };
         let durability = (request.mode == InstallMode::Write).then_some(request.durability);
-        let planned = transact(
+        let planned = run_transaction(
             self.system,
             disks,
             durability,
-            |stage, disks| self.plan(&wanted, stage, disks),
-            |planned, stage, disks| self.stage(old, planned, stage, disks),
+            |stage, disks| self.plan_files(&wanted, stage, disks),
+            |planned, stage, disks| self.stage_own_files(old, planned, stage, disks),
         )?;
         let PlannedRun { plan, lock, lock_text } = planned;
-        self.tell(&wanted, (&lock, &lock_text), &mut report);
+        self.report_changes(&wanted, (&lock, &lock_text), &mut report);
         self.take_from(plan, &mut report);
         Ok(report)
     }
 
     /// Checks that the items which a policy requires are selected.
     fn check_required(&self, selection: &Selection) -> Result<(), InstallError> {
-        let mut required = self.policy.required();
+        let mut required = self.policy.required_items();
         let missing =
             required.find(|(item, _)| !selection.items.keys().any(|id| id.is_required_by(item)));
         match missing {
@@ -168,7 +168,7 @@ impl Run<'_> {
     }
 
     /// The first step: plans all files, and resolves the new lock.
-    fn plan(
+    fn plan_files(
         &self,
         wanted: &WantedState<'_>,
         mut stage: Option<&mut Stage>,
@@ -203,14 +203,15 @@ impl Run<'_> {
     }
 
     /// The second step: stages the files that describe the outputs.
-    fn stage(
+    fn stage_own_files(
         &self,
         old: &ProjectState,
         planned: &PlannedRun,
         stage: &mut Stage,
         disks: &mut Disks<'_>,
     ) -> Result<(), InstallError> {
-        stage.note_asked(self.request.edits.iter().filter_map(ManifestEdit::removed).collect());
+        stage
+            .note_asked(self.request.edits.iter().filter_map(ManifestEdit::removed_name).collect());
         let PlannedRun { plan, lock, lock_text } = planned;
         let own = OwnFiles {
             record: &plan.record,
@@ -224,13 +225,13 @@ impl Run<'_> {
     }
 
     /// Returns the system through which sources are read.
-    pub(super) fn sources(&self) -> &dyn System {
+    pub(super) fn source_system(&self) -> &dyn System {
         self.request.new.map_or(self.system, |new| new.shown_by)
     }
 
     fn open_all<'s>(&self, old: &'s ProjectState) -> Result<Vec<OpenedSource<'s>>, InstallError> {
         let opener = Opener { run: self, lock: &old.lock, clients: &self.compiler.clients() };
-        old.manifest.sources.iter().map(|source| opener.open(source)).collect()
+        old.manifest.sources.iter().map(|source| opener.open_wanted(source)).collect()
     }
 
     /// Returns the clients of each source.
@@ -255,7 +256,7 @@ impl Run<'_> {
     }
 
     /// Reports the new, changed and removed sources and items.
-    fn tell(
+    fn report_changes(
         &self,
         wanted: &WantedState<'_>,
         (lock, lock_text): (&Lock, &str),
@@ -275,8 +276,8 @@ impl Run<'_> {
             report.notes.extend(source.notes.iter().map(|note| format!("{name}: {note}")));
         }
         let before = &old.lock.items;
-        report.capabilities = gate::told(&old.lock, lock);
-        report.dependencies = dependencies::told(&old.lock, lock);
+        report.capabilities = gate::collect_changed_capabilities(&old.lock, lock);
+        report.dependencies = dependencies::compare_dependencies(&old.lock, lock);
         if old.lock.is_old {
             let what = match self.request.mode {
                 InstallMode::Write => "says now what every item can do",
@@ -284,8 +285,8 @@ impl Run<'_> {
             };
             report.notes.push(format!("`brief.lock` is of an older version; {what}"));
         }
-        report.notes.extend(gate::forged(&old.lock, lock));
-        report.notes.extend(gate::unused(&self.request.accept, lock));
+        report.notes.extend(gate::describe_forged_lists(&old.lock, lock));
+        report.notes.extend(gate::describe_unused_accepts(&self.request.accept, lock));
         // Those are the new and changed items.
         let changed = report.capabilities.keys().map(|id| match before.get(id) {
             None => (id.clone(), ChangeKind::Created),

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use brief_dialects::portable::bundle;
 use brief_dialects::portable::{
-    Bundle, ItemId, ItemKind, OutsidePlugin, PortableItem, Registry, slug,
+    Bundle, ItemId, ItemKind, OutsidePlugin, PortableItem, Registry, slugify_name,
 };
-use brief_syntax::near_miss::{nearest, nearest_few};
+use brief_syntax::near_miss::{find_nearest, nearest_few};
 use brief_syntax::{Diagnostic, Rule, rules};
 
 use super::Unresolved;
 use super::open::OpenedSource;
 use crate::manifest::WantedItems;
-use crate::outputs::errors;
+use crate::outputs::filter_errors;
 
 /// The wanted items, resolved.
 #[derive(Default)]
@@ -34,7 +34,7 @@ pub(super) struct Selected {
 }
 
 /// Resolves everything that the manifests want, or returns all failures.
-pub(super) fn select(sources: &[OpenedSource<'_>]) -> Result<Selection, Vec<Unresolved>> {
+pub(super) fn select_items(sources: &[OpenedSource<'_>]) -> Result<Selection, Vec<Unresolved>> {
     let registries: Vec<&Registry> =
         sources.iter().map(|source| source.registry.as_ref()).collect();
     let mut selector = Selector { sources, selection: Selection::default(), problems: Vec::new() };
@@ -43,7 +43,7 @@ pub(super) fn select(sources: &[OpenedSource<'_>]) -> Result<Selection, Vec<Unre
     }
     for (number, source) in sources.iter().enumerate() {
         for name in &source.wanted.wanted.bundles {
-            selector.bundle(&registries, number, name);
+            selector.select_bundle(&registries, number, name);
         }
     }
     if selector.problems.is_empty() { Ok(selector.selection) } else { Err(selector.problems) }
@@ -66,14 +66,14 @@ impl Selector<'_> {
                 }
                 // An invalid item that is not named does not block the others.
                 if item.is_valid() {
-                    self.take(item.id(), number, None);
+                    self.select_item(item.id(), number, None);
                 } else {
                     self.selection.refused.push((number, item.id().clone()));
                 }
             }
         }
         for id in &wanted.items {
-            match source.registry.item(id) {
+            match source.registry.find_item(id) {
                 Some(item) => self.take_valid(item, number, None),
                 None => self.problems.push(Unresolved::Item {
                     source_name: source.wanted.name.clone(),
@@ -84,11 +84,11 @@ impl Selector<'_> {
         }
     }
 
-    fn bundle(&mut self, registries: &[&Registry], number: usize, name: &str) {
+    fn select_bundle(&mut self, registries: &[&Registry], number: usize, name: &str) {
         let source_name = || self.sources[number].wanted.name.clone();
-        if registries[number].bundle(name).is_none() {
+        if registries[number].find_bundle(name).is_none() {
             let names: Vec<&str> = registries[number].bundles.iter().map(Bundle::name).collect();
-            let near = nearest(name, &names).map(str::to_owned);
+            let near = find_nearest(name, &names).map(str::to_owned);
             let bundle = name.to_owned();
             self.problems.push(Unresolved::Bundle { source_name: source_name(), bundle, near });
             return;
@@ -106,7 +106,7 @@ impl Selector<'_> {
                 }
             };
         for (place, bundle) in closure.bundles {
-            if let Some(found) = registries[place].bundle(&bundle)
+            if let Some(found) = registries[place].find_bundle(&bundle)
                 && let Some(problem) = first_error(found.diagnostics(), &RESOLVED)
             {
                 let source_name = self.sources[place].wanted.name.clone();
@@ -119,7 +119,7 @@ impl Selector<'_> {
             if self.sources[place].wanted.wanted.exclude.contains(&id) {
                 continue;
             }
-            if let Some(item) = registries[place].item(&id) {
+            if let Some(item) = registries[place].find_item(&id) {
                 self.take_valid(item, place, Some(&bundles));
             }
         }
@@ -132,7 +132,7 @@ impl Selector<'_> {
         bundles: Option<&BTreeSet<String>>,
     ) {
         match first_error(item.diagnostics(), &[]) {
-            None => self.take(item.id(), number, bundles),
+            None => self.select_item(item.id(), number, bundles),
             Some(problem) => self.problems.push(Unresolved::Invalid {
                 source_name: self.sources[number].wanted.name.clone(),
                 item: item.id().clone(),
@@ -142,7 +142,7 @@ impl Selector<'_> {
         }
     }
 
-    fn take(&mut self, id: &ItemId, number: usize, bundles: Option<&BTreeSet<String>>) {
+    fn select_item(&mut self, id: &ItemId, number: usize, bundles: Option<&BTreeSet<String>>) {
         let bundles = bundles.cloned().unwrap_or_default();
         match self.selection.items.get_mut(id) {
             None => {
@@ -169,14 +169,14 @@ const RESOLVED: [Rule; 3] =
     [rules::item::BUNDLE_UNRESOLVED, rules::item::BUNDLE_REQUIRES, rules::item::BUNDLE_CYCLE];
 
 fn first_error(diagnostics: &[Diagnostic], except: &[Rule]) -> Option<String> {
-    let error = errors(diagnostics).find(|found| !except.contains(&found.rule))?;
+    let error = filter_errors(diagnostics).find(|found| !except.contains(&found.rule))?;
     let name = error.source.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
     Some(format!("{name}:{}: {}", error.position().line, error.message))
 }
 
 /// Returns whether an item is written for a newer version of the format.
 fn is_newer(diagnostics: &[Diagnostic]) -> bool {
-    errors(diagnostics).any(|found| found.rule == rules::item::UNSUPPORTED_SCHEMA)
+    filter_errors(diagnostics).any(|found| found.rule == rules::item::UNSUPPORTED_SCHEMA)
 }
 
 fn near_item(registry: &Registry, id: &ItemId) -> Option<String> {
@@ -191,7 +191,7 @@ fn near_item(registry: &Registry, id: &ItemId) -> Option<String> {
         .filter(|item| item.kind() == id.kind)
         .map(PortableItem::name)
         .collect();
-    nearest(&id.name, &names).map(|name| format!("{}/{name}", id.kind))
+    find_nearest(&id.name, &names).map(|name| format!("{}/{name}", id.kind))
 }
 
 /// A failed choice from a source.
@@ -281,7 +281,7 @@ fn near_names(registry: &Registry, said: Option<&str>, name: &str) -> Vec<String
     let mut near = nearest_few(name, &names, SUGGESTED);
     if near.is_empty() {
         // Authors' names have capitals and blanks.
-        near = nearest_few(&slug(name), &names, SUGGESTED);
+        near = nearest_few(&slugify_name(name), &names, SUGGESTED);
     }
     near.into_iter().map(str::to_owned).collect()
 }
@@ -290,7 +290,7 @@ fn near_names(registry: &Registry, said: Option<&str>, name: &str) -> Vec<String
 const BUNDLE: &str = "bundle";
 
 /// Chooses items of a source by what the user typed: `name`, `kind/name`, or nothing for all of them.
-pub fn choose(
+pub fn choose_items(
     registry: &Registry,
     names: &[String],
     kind: Option<&str>,
@@ -349,7 +349,7 @@ fn choose_one(
     }
     match found_named(registry, said, name).as_slice() {
         [Some(id)] => {
-            let found = registry.item(id).map(PortableItem::diagnostics).unwrap_or_default();
+            let found = registry.find_item(id).map(PortableItem::diagnostics).unwrap_or_default();
             if let Some(problem) = first_error(found, &[]) {
                 let is_newer = is_newer(found);
                 return Err(ChooseError::Invalid { item: id.clone(), problem, is_newer });
@@ -383,13 +383,13 @@ fn found_named(registry: &Registry, said: Option<&str>, name: &str) -> Vec<Optio
     let mut found = Vec::new();
     let is_said = |kind: &str| said.is_none_or(|said| said == kind);
     for kind in ItemKind::ALL.into_iter().filter(|kind| is_said(kind.as_str())) {
-        let items = match registry.item(&ItemId { kind, name: name.to_owned() }) {
+        let items = match registry.find_item(&ItemId { kind, name: name.to_owned() }) {
             Some(item) => vec![item],
             None => registry.items_named(kind, name),
         };
         found.extend(items.into_iter().map(|item| Some(item.id().clone())));
     }
-    if is_said(BUNDLE) && registry.bundle(name).is_some() {
+    if is_said(BUNDLE) && registry.find_bundle(name).is_some() {
         found.push(None);
     }
     found

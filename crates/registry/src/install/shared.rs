@@ -12,7 +12,7 @@ use crate::outputs::record::OutputRecord;
 use crate::outputs::stage::Disks;
 
 /// Plans the changes of shared files, and returns our entries in them after the run.
-pub(super) fn plan(
+pub(super) fn plan_shared_files(
     compiler: &dyn Compiler,
     (local, witness): (Option<&OutputRecord>, &OutputRecord),
     clients: &[&str],
@@ -41,7 +41,7 @@ pub(super) fn plan(
         let before = records.filter_map(|shared| shared.get(&path)).flatten();
         let before: Vec<SharedEntry> = before.cloned().collect();
         let change = SharedChange { path: &path, wanted: &entries, before: &before };
-        let entries = change.plan(compiler, plan, disks)?;
+        let entries = change.plan_change(compiler, plan, disks)?;
         if !entries.is_empty() {
             after.insert(path, entries);
         }
@@ -64,12 +64,12 @@ fn wanted_entries(
     let (files, scopes) = (plan.output_paths(), plan.scopes_by_path());
     let mut present = BTreeSet::new();
     let mut texts = BTreeMap::new();
-    for path in compiler.watched() {
-        if let DiskState::Missing = disks.outputs.look(&path) {
+    for path in compiler.watched_paths() {
+        if let DiskState::Missing = disks.outputs.read_state(&path) {
             continue;
         }
         if path.rsplit_once('.').is_some_and(|(_, end)| end == "md") {
-            let content = disks.outputs.read(&path).ok();
+            let content = disks.outputs.read_file(&path).ok();
             let text = content.and_then(|content| String::from_utf8(content.bytes).ok());
             texts.extend(text.map(|text| (path.clone(), text)));
         }
@@ -77,7 +77,7 @@ fn wanted_entries(
     }
     let outputs =
         Outputs { files: &files, clients, present: &present, texts: &texts, scopes: &scopes };
-    for file in compiler.shared(&outputs) {
+    for file in compiler.list_shared_files(&outputs) {
         wanted.entry(file.path).or_default().extend(file.entries);
     }
     wanted
@@ -103,26 +103,26 @@ enum SharedFile {
 
 impl SharedChange<'_> {
     /// Plans the new text, and returns our entries in it.
-    fn plan(
+    fn plan_change(
         &self,
         compiler: &dyn Compiler,
         plan: &mut Plan<'_>,
         disks: &mut Disks<'_>,
     ) -> io::Result<Vec<SharedEntry>> {
         let SharedChange { path, wanted, before } = *self;
-        let text = match self.read(disks) {
+        let text = match self.read_shared_file(disks) {
             SharedFile::Text(text) => text,
             SharedFile::Left => return Ok(Vec::new()),
-            SharedFile::Unusable(problem) => return Ok(self.refuse(plan, &problem)),
+            SharedFile::Unusable(problem) => return Ok(self.refuse_change(plan, &problem)),
         };
         let keep = Merge { path, text: text.as_deref(), wanted, before, foreign: Foreign::Keep };
-        let mut merged = match compiler.merge(&keep) {
+        let mut merged = match compiler.merge_entries(&keep) {
             Ok(merged) => merged,
-            Err(problem) => return Ok(self.refuse(plan, &problem)),
+            Err(problem) => return Ok(self.refuse_change(plan, &problem)),
         };
         if !merged.kept.is_empty() && plan.is_forced(path) {
             let replace = Merge { foreign: Foreign::Replace, ..keep };
-            merged = compiler.merge(&replace).map_err(io::Error::other)?;
+            merged = compiler.merge_entries(&replace).map_err(io::Error::other)?;
             plan.back_up(path, &mut disks.outputs, &disks.own)?;
         }
         for (name, why) in &merged.kept {
@@ -135,8 +135,8 @@ impl SharedChange<'_> {
         Ok(merged.entries)
     }
 
-    fn read(&self, disks: &mut Disks<'_>) -> SharedFile {
-        match disks.outputs.read(self.path) {
+    fn read_shared_file(&self, disks: &mut Disks<'_>) -> SharedFile {
+        match disks.outputs.read_file(self.path) {
             Ok(content) => match String::from_utf8(content.bytes) {
                 Ok(text) => SharedFile::Text(Some(text)),
                 Err(_) => SharedFile::Unusable("the file is not UTF-8".to_owned()),
@@ -153,7 +153,7 @@ impl SharedChange<'_> {
     }
 
     /// Leaves the file as it is, with the entries that it has.
-    fn refuse(&self, plan: &mut Plan<'_>, problem: &str) -> Vec<SharedEntry> {
+    fn refuse_change(&self, plan: &mut Plan<'_>, problem: &str) -> Vec<SharedEntry> {
         let names: Vec<String> = self.wanted.iter().map(SharedEntry::name).collect();
         let message = format!("{problem}; it stays as it is, without {}", names.join(", "));
         plan.keep_shared(self.path, &message, "correct it, or write the entry yourself");

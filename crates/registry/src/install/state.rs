@@ -42,8 +42,8 @@ impl ProjectState {
         request: &InstallRequest<'_>,
         disks: &mut Disks<'_>,
     ) -> Result<ProjectState, InstallError> {
-        let path = project.manifest();
-        let manifest_before = text(&mut disks.config, &path)?;
+        let path = project.manifest_path();
+        let manifest_before = read_text(&mut disks.config, &path)?;
         if manifest_before.is_none() && needs_manifest(request) {
             return Err(InstallError::NoManifest { directory: project.config.clone() });
         }
@@ -51,11 +51,11 @@ impl ProjectState {
         let accept =
             request.accept.iter().map(|sha256| ManifestEdit::Accept { sha256: sha256.clone() });
         let edits: Vec<ManifestEdit> = request.edits.iter().cloned().chain(accept).collect();
-        let manifest_text = ManifestEdit::apply(&before, &edits)
+        let manifest_text = ManifestEdit::apply_edits(&before, &edits)
             .map_err(|error| InstallError::Edit { path: path.clone(), error })?;
         let source = Arc::new(Source::new(path, manifest_text.as_str()));
         let manifest = match request.extent {
-            Extent::Manifest => Manifest::read(&source).map_err(InstallError::Manifest)?,
+            Extent::Manifest => Manifest::parse(&source).map_err(InstallError::Manifest)?,
             Extent::Nothing => Manifest::default(),
         };
         let (lock_before, lock) = read_lock(&mut disks.config, project)?.unzip();
@@ -68,7 +68,7 @@ impl ProjectState {
         };
         if let Some(error) = first_foreign(compiler, &lock, lock_before.as_deref(), record.as_ref())
         {
-            return Err(InstallError::Lock { path: project.lock(), error });
+            return Err(InstallError::Lock { path: project.lock_path(), error });
         }
         let witness = lock.to_record();
         let has_own_lists = derived::has_mark(system, project, &lock, record.as_ref());
@@ -85,7 +85,7 @@ impl ProjectState {
     }
 
     /// Returns the capabilities of an item with this content, if they were derived before.
-    pub(super) fn facts(&self, id: &ItemId, sha256: &str) -> Option<&[String]> {
+    pub(super) fn find_capabilities(&self, id: &ItemId, sha256: &str) -> Option<&[String]> {
         let known = self.lock.items.get(id).filter(|_| self.has_own_lists)?;
         (known.sha256 == sha256).then_some(known.capabilities.as_slice())
     }
@@ -96,17 +96,17 @@ pub(super) fn read_lock(
     config: &mut Disk<'_>,
     project: &ProjectPaths,
 ) -> Result<Option<(String, Lock)>, InstallError> {
-    let path = project.lock();
-    let Some(text) = text(config, &path)? else { return Ok(None) };
+    let path = project.lock_path();
+    let Some(text) = read_text(config, &path)? else { return Ok(None) };
     let lock = Lock::parse(&text).map_err(|error| InstallError::Lock { path, error })?;
     Ok(Some((text, lock)))
 }
 
 /// Reads a file of the project that a run may write; links are not followed.
-pub(super) fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
+pub(super) fn read_text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let unreadable = |problem| InstallError::Unreadable { path: path.to_owned(), problem };
-    let content = if_there(disk.read(name)).map_err(|error| unreadable(error.to_string()))?;
+    let content = if_there(disk.read_file(name)).map_err(|error| unreadable(error.to_string()))?;
     let text = content.map(|content| String::from_utf8(content.bytes)).transpose();
     text.map_err(|_| unreadable("is not UTF-8".to_owned()))
 }

@@ -39,14 +39,17 @@ pub enum Drift {
 }
 
 /// Compares the files on disk with the lock.
-pub fn status(system: &dyn System, project: &ProjectPaths) -> Result<InstallStatus, InstallError> {
+pub fn read_install_status(
+    system: &dyn System,
+    project: &ProjectPaths,
+) -> Result<InstallStatus, InstallError> {
     let mut disks = open_disks(system, project, open_own(system, project)?)?;
     let lock = read_lock(&mut disks.config, project)?.map(|(_, lock)| lock);
     let record = disks.own.top().and_then(|own| OutputRecord::read(own, RECORD).ok().flatten());
     let mut drift = BTreeMap::new();
     for item in lock.iter().flat_map(|lock| lock.items.values()) {
         for (path, file) in &item.files {
-            if let Some(found) = compare(path, file, record.as_ref(), &mut disks.outputs) {
+            if let Some(found) = find_drift(path, file, record.as_ref(), &mut disks.outputs) {
                 drift.insert(path.clone(), found);
             }
         }
@@ -54,13 +57,13 @@ pub fn status(system: &dyn System, project: &ProjectPaths) -> Result<InstallStat
     Ok(InstallStatus { lock, drift, is_pending: stage::is_pending(&disks.own) })
 }
 
-fn compare(
+fn find_drift(
     path: &str,
     file: &FileRecord,
     record: Option<&OutputRecord>,
     outputs: &mut Disk<'_>,
 ) -> Option<Drift> {
-    match outputs.look(path) {
+    match outputs.read_state(path) {
         DiskState::Missing => Some(Drift::Missing),
         DiskState::File(found) if found.sha256 == file.sha256 => None,
         DiskState::File(found) => {

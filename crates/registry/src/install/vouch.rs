@@ -37,10 +37,15 @@ struct Signatures {
 
 impl Signatures {
     /// Verifies everything that was found.
-    fn of(evidence: &[Evidence], manifest: &[u8], trust: &Trust, now: SystemTime) -> Signatures {
+    fn verify_evidence(
+        evidence: &[Evidence],
+        manifest: &[u8],
+        trust: &Trust,
+        now: SystemTime,
+    ) -> Signatures {
         let mut signatures = Signatures::default();
         for one in evidence {
-            match trust.verify(&one.bundle, manifest, one.key().as_ref(), now) {
+            match trust.verify_bundle(&one.bundle, manifest, one.public_key().as_ref(), now) {
                 Ok(verified) => signatures.verified.push(verified),
                 Err(error) => signatures.problems.push(error.to_string()),
             }
@@ -51,12 +56,12 @@ impl Signatures {
         signatures
     }
 
-    fn by(&self, pinned: &str) -> bool {
-        self.verified.iter().any(|one| one.signer.pinned().to_string() == pinned)
+    fn contains_signer(&self, pinned: &str) -> bool {
+        self.verified.iter().any(|one| one.signer.to_pinned().to_string() == pinned)
     }
 
     /// Returns the signature that satisfies a demand; else the reason why none does, if there is one.
-    fn satisfying(
+    fn find_satisfying(
         &self,
         required: &RequiredSigners,
         now: SystemTime,
@@ -65,7 +70,7 @@ impl Signatures {
             self.problems.first().map(|problem| format!("its signature does not count: {problem}"));
         for one in &self.verified {
             let mut rules =
-                required.signers.iter().filter(|rule| rule.names(&one.signer)).peekable();
+                required.signers.iter().filter(|rule| rule.matches_signer(&one.signer)).peekable();
             if rules.peek().is_some() && !one.is_of_machine {
                 reason = Some(
                     "only the project has a trust root for its signer, and this machine has none"
@@ -76,7 +81,7 @@ impl Signatures {
             // Without a signed time a signature may have been made today.
             let time = one.time.unwrap_or(now);
             for rule in rules {
-                if rule.permits(time) {
+                if rule.allows_time(time) {
                     return Ok(one);
                 }
                 let shown = |time| humantime::format_rfc3339_seconds(time).to_string();
@@ -98,7 +103,7 @@ impl Signatures {
             ([], None) => "not signed".to_owned(),
             ([], Some(problem)) => format!("not signed by anyone: {problem}"),
             (all, _) => {
-                let all = all.iter().map(|one| format!("`{}`", one.signer.pinned()));
+                let all = all.iter().map(|one| format!("`{}`", one.signer.to_pinned()));
                 // One signer may have signed twice.
                 let all: BTreeSet<String> = all.collect();
                 format!("signed by {}", all.into_iter().collect::<Vec<String>>().join(" and "))
@@ -114,7 +119,7 @@ impl Signatures {
     ) -> Result<Option<&Verified>, PolicyDecision> {
         let mut chosen = self.verified.first();
         for one in required {
-            chosen = Some(self.satisfying(one, now).map_err(|reason| {
+            chosen = Some(self.find_satisfying(one, now).map_err(|reason| {
                 let reason = reason.map_or(String::new(), |reason| format!("; {reason}"));
                 let rule = format!("{}{reason}", one.decision.rule);
                 PolicyDecision { rule, ..one.decision.clone() }
@@ -124,8 +129,8 @@ impl Signatures {
     }
 
     /// Returns the signers as a user accepts them, each once.
-    fn pinned(&self) -> Vec<String> {
-        let all = self.verified.iter().map(|one| one.signer.pinned().to_string());
+    fn pinned_signers(&self) -> Vec<String> {
+        let all = self.verified.iter().map(|one| one.signer.to_pinned().to_string());
         all.collect::<BTreeSet<String>>().into_iter().collect()
     }
 }
@@ -133,7 +138,7 @@ impl Signatures {
 impl Opener<'_> {
     /// Checks an artifact, and returns what the lock keeps of its origin. A signature that does not count, and is not
     /// demanded, is a note.
-    pub(super) fn pin(
+    pub(super) fn pin_origin(
         &self,
         wanted: &WantedSource,
         source: &OciSource,
@@ -145,37 +150,41 @@ impl Opener<'_> {
         let name = || wanted.name.clone();
         let locked = locked.filter(|locked| is_same_place(&locked.place, &wanted.place));
         let before = locked.and_then(|locked| locked.signer.as_deref());
-        let place = SourceAddress::Oci(source.clone()).place(system, Path::new("/"));
-        let required = policy.signers(&place);
+        let place = SourceAddress::Oci(source.clone()).resolve_place(system, Path::new("/"));
+        let required = policy.required_signers(&place);
         let (now, evidence) = (system.now(), &checkout.provenance.evidence);
         let (manifest, trust) =
             (manifest_of(system, checkout), Trust::load(system, &project.config)?);
         let manifest = manifest.unwrap_or_default();
-        let mut signatures = Signatures::of(evidence, &manifest, &trust, now);
+        let mut signatures = Signatures::verify_evidence(evidence, &manifest, &trust, now);
         let is_enough = |signatures: &Signatures| {
-            before.is_none_or(|before| signatures.by(before))
-                && required.iter().all(|one| signatures.satisfying(one, now).is_ok())
+            before.is_none_or(|before| signatures.contains_signer(before))
+                && required.iter().all(|one| signatures.find_satisfying(one, now).is_ok())
         };
         // A signature may have come after the files.
         if !is_enough(&signatures) && request.network == Network::Online {
-            let found = OciSlot::of(cache, source).evidence(&checkout.commit);
-            let found = found.map_err(InstallError::fetch(&wanted.name))?;
-            signatures =
-                Signatures::of(&[evidence.clone(), found].concat(), &manifest, &trust, now);
+            let found = OciSlot::new(cache, source).fetch_evidence(&checkout.commit);
+            let found = found.map_err(InstallError::fetch_error(&wanted.name))?;
+            signatures = Signatures::verify_evidence(
+                &[evidence.clone(), found].concat(),
+                &manifest,
+                &trust,
+                now,
+            );
         }
         let chosen = signatures
             .satisfying_all(&required, now)
             .map_err(|decision| InstallError::Forbidden { name: name(), decision })?;
-        let pinned = |one: &Verified| one.signer.pinned().to_string();
+        let pinned = |one: &Verified| one.signer.to_pinned().to_string();
         let mut accepted = signatures.verified.iter().map(pinned);
         let accepted = accepted.find(|signer| request.accept_signers.contains(signer));
         let signer = match before {
-            Some(before) if signatures.by(before) => Some(before.to_owned()),
+            Some(before) if signatures.contains_signer(before) => Some(before.to_owned()),
             Some(before) => Some(accepted.ok_or_else(|| InstallError::Signer {
                 name: name(),
                 before: before.to_owned(),
                 found: signatures.in_words(),
-                signers: signatures.pinned(),
+                signers: signatures.pinned_signers(),
             })?),
             None => accepted.or_else(|| chosen.map(pinned)),
         };
@@ -220,5 +229,5 @@ fn check_order(
 
 /// Returns whether two addresses name one repository, at any tag or digest.
 fn is_same_place(one: &ManifestPlace, other: &ManifestPlace) -> bool {
-    one.field("oci").is_some_and(|oci| other.field("oci") == Some(oci))
+    one.find_field("oci").is_some_and(|oci| other.find_field("oci") == Some(oci))
 }

@@ -13,7 +13,7 @@ fn texts_are_quoted_as_the_format_wants_it() {
     for text in
         ["", " ", "a", "skills/a b", "1", "true", &plain, "\"", "'", "\\", "\n", "é", "\u{7f}"]
     {
-        assert_eq!(quoted(text), toml_edit::Value::from(text).to_string(), "{text:?}");
+        assert_eq!(quote_string(text), toml_edit::Value::from(text).to_string(), "{text:?}");
     }
 }
 

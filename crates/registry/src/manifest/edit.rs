@@ -95,7 +95,7 @@ pub enum EditError {
 
 impl ManifestEdit {
     /// Returns the full name of the removed thing: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
-    pub fn removed(&self) -> Option<String> {
+    pub fn removed_name(&self) -> Option<String> {
         match self {
             ManifestEdit::DropItem { item, .. } | ManifestEdit::Exclude { item, .. } => {
                 Some(item.full_name())
@@ -107,8 +107,8 @@ impl ManifestEdit {
     }
 
     /// Applies edits to the text of a manifest, in order.
-    pub fn apply(text: &str, edits: &[ManifestEdit]) -> Result<String, EditError> {
-        let mut document = parse(text)?;
+    pub fn apply_edits(text: &str, edits: &[ManifestEdit]) -> Result<String, EditError> {
+        let mut document = parse_document(text)?;
         // The comments of a file without entries go before the first entry.
         let beginning = if document.is_empty() { text.trim_end() } else { "" };
         if !beginning.is_empty() {
@@ -134,13 +134,13 @@ impl ManifestEdit {
                     return Err(EditError::Taken(source.clone()));
                 }
                 set_place(table, place);
-                want(table, wanted)?;
+                add_wanted_items(table, wanted)?;
                 if let Some(clients) = clients {
                     table.insert("clients", value(clients.iter().collect::<Array>()));
                 }
             }
             ManifestEdit::DropItem { source, item } => {
-                let Some(table) = existing(document, source) else { return Ok(()) };
+                let Some(table) = find_source_table(document, source) else { return Ok(()) };
                 drop_from(table, item.kind.folder(), &item.name);
                 drop_if_empty(document, source);
             }
@@ -149,16 +149,16 @@ impl ManifestEdit {
                 add_to(table, "exclude", &item.full_name())?;
             }
             ManifestEdit::DropBundle { source, bundle } => {
-                let Some(table) = existing(document, source) else { return Ok(()) };
+                let Some(table) = find_source_table(document, source) else { return Ok(()) };
                 drop_from(table, "bundles", bundle);
                 drop_if_empty(document, source);
             }
             ManifestEdit::DropSource { source } => drop_source(document, source),
             ManifestEdit::Accept { sha256 } => {
-                add_to(section(document, "install", Table::new())?, "accept", sha256)?;
+                add_to(ensure_section(document, "install", Table::new())?, "accept", sha256)?;
             }
             ManifestEdit::Server { name, declaration } => {
-                let declared = parse(declaration)?;
+                let declared = parse_document(declaration)?;
                 let servers = table_of_tables(document, "mcp")?;
                 servers.entry(name).or_insert_with(|| Item::Table(declared.as_table().clone()));
             }
@@ -196,11 +196,11 @@ fn table_of_tables<'d>(
 ) -> Result<&'d mut dyn TableLike, EditError> {
     let mut table = Table::new();
     table.set_implicit(true);
-    section(document, name, table)
+    ensure_section(document, name, table)
 }
 
 /// Returns a section of the file. Appends `new` to the file if there is none.
-fn section<'d>(
+fn ensure_section<'d>(
     document: &'d mut DocumentMut,
     name: &str,
     new: Table,
@@ -209,7 +209,10 @@ fn section<'d>(
     section.as_table_like_mut().ok_or_else(|| EditError::Shape(name.to_owned()))
 }
 
-fn existing<'d>(document: &'d mut DocumentMut, name: &str) -> Option<&'d mut dyn TableLike> {
+fn find_source_table<'d>(
+    document: &'d mut DocumentMut,
+    name: &str,
+) -> Option<&'d mut dyn TableLike> {
     document.get_mut("sources")?.as_table_like_mut()?.get_mut(name)?.as_table_like_mut()
 }
 
@@ -228,7 +231,7 @@ fn set_clients(
     if document.contains_key("sources") {
         return Err(EditError::Outrun);
     }
-    let install = section(document, "install", Table::new())?;
+    let install = ensure_section(document, "install", Table::new())?;
     if install.get("clients").is_none() {
         let mut list = Value::from(clients.iter().collect::<Array>());
         list.decor_mut().set_suffix(format!("{comment}{}", signs.join(", ")));
@@ -266,7 +269,7 @@ fn drop_source(document: &mut DocumentMut, name: &str) {
 /// Removes a source without wanted items.
 fn drop_if_empty(document: &mut DocumentMut, name: &str) {
     let lists = || std::iter::once("bundles").chain(ItemKind::ALL.map(ItemKind::folder));
-    let is_empty = existing(document, name).is_some_and(|table| {
+    let is_empty = find_source_table(document, name).is_some_and(|table| {
         let is_all = table.get("all").and_then(Item::as_bool).unwrap_or(false);
         !is_all && lists().all(|list| table.get(list).is_none())
     });
@@ -280,14 +283,16 @@ fn is_elsewhere(table: &dyn TableLike, place: &ManifestPlace) -> bool {
     let text = |key: &str| table.get(key).and_then(Item::as_str);
     let is_new = ["git", "oci", "directory"].into_iter().all(|key| text(key).is_none());
     !is_new
-        && ["git", "oci", "directory", "subpath"].iter().any(|key| text(key) != place.field(key))
+        && ["git", "oci", "directory", "subpath"]
+            .iter()
+            .any(|key| text(key) != place.find_field(key))
 }
 
 fn set_place(table: &mut dyn TableLike, place: &ManifestPlace) {
     for key in ManifestPlace::KEYS {
-        match place.field(key) {
+        match place.find_field(key) {
             Some(text) if table.get(key).and_then(Item::as_str) == Some(text) => {}
-            Some(text) => set(table, key, text),
+            Some(text) => set_text(table, key, text),
             None => {
                 table.remove(key);
             }
@@ -296,7 +301,7 @@ fn set_place(table: &mut dyn TableLike, place: &ManifestPlace) {
 }
 
 /// Sets a text, and preserves its comments and spaces.
-fn set(table: &mut dyn TableLike, key: &str, text: &str) {
+fn set_text(table: &mut dyn TableLike, key: &str, text: &str) {
     match table.get_mut(key).and_then(Item::as_value_mut) {
         Some(old) => {
             let decor = old.decor().clone();
@@ -309,7 +314,7 @@ fn set(table: &mut dyn TableLike, key: &str, text: &str) {
     }
 }
 
-fn want(table: &mut dyn TableLike, wanted: &WantedItems) -> Result<(), EditError> {
+fn add_wanted_items(table: &mut dyn TableLike, wanted: &WantedItems) -> Result<(), EditError> {
     if wanted.all && table.get("all").and_then(Item::as_bool) != Some(true) {
         table.insert("all", value(true));
     }
@@ -384,7 +389,7 @@ fn drop_from(table: &mut dyn TableLike, key: &str, text: &str) {
     }
 }
 
-fn parse(text: &str) -> Result<DocumentMut, EditError> {
+fn parse_document(text: &str) -> Result<DocumentMut, EditError> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         EditError::Syntax(error.message().replace('\n', ", "))
     })

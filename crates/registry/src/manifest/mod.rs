@@ -21,11 +21,11 @@ use std::sync::Arc;
 
 use brief_dialects::dependencies::PackageName;
 use brief_dialects::portable::{ItemId, ItemKind, name_problem};
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use brief_syntax::toml::{Table, TomlEntry, TomlProblem};
 use brief_syntax::{Diagnostic, Source, Span, rules, toml};
 
-use crate::address::redact;
+use crate::address::redact_credentials;
 use crate::lock::is_sha256;
 use crate::oci::OciSource;
 
@@ -115,7 +115,7 @@ impl ManifestPlace {
     pub(crate) const KEYS: [&'static str; 5] = ["git", "oci", "directory", "ref", "subpath"];
 
     /// Returns the value of one of the `ManifestPlace::KEYS`.
-    pub fn field(&self, key: &str) -> Option<&str> {
+    pub fn find_field(&self, key: &str) -> Option<&str> {
         let (form, address, reference, subpath) = match self {
             ManifestPlace::Git { git, reference, subpath } => ("git", git, reference, subpath),
             ManifestPlace::Oci { oci, reference } => ("oci", oci, reference, &None),
@@ -151,9 +151,9 @@ impl WantedItems {
 
 impl Manifest {
     /// Parses a `brief.toml`. Reports all problems, not only the first one.
-    pub fn read(configuration: &Arc<Source>) -> Result<Manifest, Vec<Diagnostic>> {
+    pub fn parse(configuration: &Arc<Source>) -> Result<Manifest, Vec<Diagnostic>> {
         let mut diagnostics = Vec::new();
-        let Some(document) = toml::parse(configuration, &mut diagnostics) else {
+        let Some(document) = toml::parse_toml(configuration, &mut diagnostics) else {
             return Err(diagnostics);
         };
         let top = Table { source: configuration, content: document.as_table(), prefix: "" };
@@ -167,10 +167,10 @@ impl Manifest {
                     "install" => {
                         let mut keys = entry.table().into_iter().flat_map(Table::entries);
                         if let Some(accept) = keys.find(|entry| entry.key == "accept") {
-                            manifest.accept = hashes(&accept)?;
+                            manifest.accept = parse_hashes(&accept)?;
                         }
                     }
-                    key if !SECTIONS.contains(&key) => return Err(entry.unknown(&SECTIONS)),
+                    key if !SECTIONS.contains(&key) => return Err(entry.unknown_key(&SECTIONS)),
                     _ => {}
                 }
                 Ok(())
@@ -186,7 +186,7 @@ impl Manifest {
             let before = diagnostics.len();
             if let Some(problem) = name_problem(entry.key) {
                 let help = "a source has a name like an item: `a-z`, `0-9` and `-`";
-                diagnostics.push(*entry.wrong(problem, help));
+                diagnostics.push(*entry.invalid_value(problem, help));
             }
             match entry.table().map(|table| read_source(&entry, table, diagnostics)) {
                 Ok(Some(source)) if diagnostics.len() == before => self.sources.push(source),
@@ -199,7 +199,8 @@ impl Manifest {
     fn read_dependencies(&mut self, table: Table<'_>, diagnostics: &mut Vec<Diagnostic>) {
         for entry in table.entries() {
             let is_known = entry.key == "offer";
-            let names = if is_known { entry.texts() } else { Err(entry.unknown(&["offer"])) };
+            let names =
+                if is_known { entry.text_list() } else { Err(entry.unknown_key(&["offer"])) };
             let names = match names {
                 Ok(names) => names,
                 Err(problem) => {
@@ -213,10 +214,10 @@ impl Manifest {
                 let problem = match PackageName::parse(text) {
                     Err(problem) => {
                         let help = "write the name of an installed package, such as `@acme/ui` or `pypi:acme`";
-                        entry.wrong(&problem, help)
+                        entry.invalid_value(&problem, help)
                     }
                     Ok(name) if self.dependencies.iter().any(|known| known.name == name) => {
-                        entry.wrong(&format!("`{name}` is there twice"), "")
+                        entry.invalid_value(&format!("`{name}` is there twice"), "")
                     }
                     Ok(name) => {
                         self.dependencies.push(WantedDependency { name, span });
@@ -229,7 +230,7 @@ impl Manifest {
     }
 
     /// Returns the source with this name.
-    pub fn source(&self, name: &str) -> Option<&WantedSource> {
+    pub fn find_source(&self, name: &str) -> Option<&WantedSource> {
         self.sources.iter().find(|source| source.name == name)
     }
 }
@@ -246,32 +247,35 @@ fn read_source(
     for entry in table.entries() {
         let outcome: Result<(), TomlProblem> = (|| {
             match entry.key {
-                "git" => git = Some(address(&entry)?),
-                "oci" => oci = Some(artifact(&entry)?),
-                "ref" => reference = Some(text(&entry)?),
-                "subpath" => subpath = Some(text(&entry)?),
-                "directory" => directory = Some(text(&entry)?),
-                "clients" => clients = Some(entry.texts()?),
+                "git" => git = Some(parse_address(&entry)?),
+                "oci" => oci = Some(parse_artifact_address(&entry)?),
+                "ref" => reference = Some(parse_text(&entry)?),
+                "subpath" => subpath = Some(parse_text(&entry)?),
+                "directory" => directory = Some(parse_text(&entry)?),
+                "clients" => clients = Some(entry.text_list()?),
                 "all" => {
                     wanted.all = entry.item.as_bool().ok_or_else(|| {
-                        entry.wrong("this is neither `true` nor `false`", "write it without quotes")
+                        entry.invalid_value(
+                            "this is neither `true` nor `false`",
+                            "write it without quotes",
+                        )
                     })?;
                 }
                 "bundles" => {
-                    for name in entry.texts()? {
-                        checked(&entry, &name)?;
+                    for name in entry.text_list()? {
+                        check_name(&entry, &name)?;
                         wanted.bundles.insert(name);
                     }
                 }
                 "exclude" => {
-                    for text in entry.texts()? {
+                    for text in entry.text_list()? {
                         wanted.exclude.insert(item_id(&entry, &text)?);
                     }
                 }
                 key => {
-                    let kind = ItemKind::of_folder(key).ok_or_else(|| entry.unknown(&KEYS))?;
-                    for name in entry.texts()? {
-                        checked(&entry, &name)?;
+                    let kind = ItemKind::of_folder(key).ok_or_else(|| entry.unknown_key(&KEYS))?;
+                    for name in entry.text_list()? {
+                        check_name(&entry, &name)?;
                         wanted.items.insert(ItemId { kind, name });
                     }
                 }
@@ -281,7 +285,7 @@ fn read_source(
         diagnostics.extend(outcome.err().map(|problem| *problem));
     }
     let mut refuse = |problem: &str, help: &str| {
-        diagnostics.push(*named.wrong(problem, help));
+        diagnostics.push(*named.invalid_value(problem, help));
         None
     };
     let place = match (git, oci, directory) {
@@ -309,23 +313,23 @@ fn read_source(
     Some(WantedSource { name: named.key.to_owned(), place, wanted, clients, span: named.span })
 }
 
-fn text(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
+fn parse_text(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     match entry.text()? {
-        "" => Err(entry.wrong("is empty", "remove the key, or give it a value")),
+        "" => Err(entry.invalid_value("is empty", "remove the key, or give it a value")),
         text => Ok(text.to_owned()),
     }
 }
 
 /// Parses an address. It must not hold a password: the file and the lock, which repeats it, are shared.
-fn address(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
-    let text = text(entry)?;
-    if redact(&text) == text {
+fn parse_address(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
+    let text = parse_text(entry)?;
+    if redact_credentials(&text) == text {
         return Ok(text);
     }
     // The message quotes the line, so its credentials are redacted.
     let (file, start) = (entry.source.text(), entry.span.start);
-    let start = redact(file.get(..start).unwrap_or_default()).len();
-    let shown = Arc::new(Source::new(entry.source.path(), redact(file)));
+    let start = redact_credentials(file.get(..start).unwrap_or_default()).len();
+    let shown = Arc::new(Source::new(entry.source.path(), redact_credentials(file)));
     let span = Span::new(start, start + entry.key.len());
     let message = format!("`{}`: it holds a password", entry.path);
     let problem = Diagnostic::new(rules::item::INVALID_CONFIG, &shown, span, message);
@@ -335,12 +339,12 @@ fn address(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
 }
 
 /// Parses the address of an artifact.
-fn artifact(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
-    let text = address(entry)?;
+fn parse_artifact_address(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
+    let text = parse_address(entry)?;
     match OciSource::is_meant(&text).then(|| OciSource::parse(&text, Path::new("/"))) {
         Some(Ok(_)) => Ok(text),
-        Some(Err(error)) => Err(entry.wrong(&error.to_string(), "")),
-        None => Err(entry.wrong(
+        Some(Err(error)) => Err(entry.invalid_value(&error.to_string(), "")),
+        None => Err(entry.invalid_value(
             &format!("`{text}` is not the address of an artifact"),
             "write `oci://HOST/PATH` or `oci-layout:DIRECTORY`",
         )),
@@ -348,20 +352,20 @@ fn artifact(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
 }
 
 /// Parses a list of SHA-256 hashes.
-fn hashes(entry: &TomlEntry<'_>) -> Result<BTreeSet<String>, TomlProblem> {
-    let hashes = entry.texts()?;
+fn parse_hashes(entry: &TomlEntry<'_>) -> Result<BTreeSet<String>, TomlProblem> {
+    let hashes = entry.text_list()?;
     match hashes.iter().find(|text| !is_sha256(text)) {
         Some(text) => {
             let help = "write the 64 digits that `brief sync` names";
-            Err(entry.wrong(&format!("`{text}` is not a SHA-256"), help))
+            Err(entry.invalid_value(&format!("`{text}` is not a SHA-256"), help))
         }
         None => Ok(hashes.into_iter().collect()),
     }
 }
 
-fn checked(entry: &TomlEntry<'_>, name: &str) -> Result<(), TomlProblem> {
+fn check_name(entry: &TomlEntry<'_>, name: &str) -> Result<(), TomlProblem> {
     match name_problem(name) {
-        Some(problem) => Err(entry.wrong(problem, "")),
+        Some(problem) => Err(entry.invalid_value(problem, "")),
         None => Ok(()),
     }
 }
@@ -369,19 +373,19 @@ fn checked(entry: &TomlEntry<'_>, name: &str) -> Result<(), TomlProblem> {
 /// Parses `skill/create-endpoint`.
 fn item_id(entry: &TomlEntry<'_>, text: &str) -> Result<ItemId, TomlProblem> {
     let Some((kind, name)) = text.split_once('/') else {
-        return Err(entry.wrong(
+        return Err(entry.invalid_value(
             &format!("`{text}` has no kind"),
             &format!("write `rule/{text}`, `skill/{text}` or `agent/{text}`"),
         ));
     };
     let Some(kind) = ItemKind::from_name(kind) else {
         let kinds: Vec<&str> = ItemKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        let help = match nearest(kind, &kinds) {
+        let help = match find_nearest(kind, &kinds) {
             Some(near) => format!("did you mean `{near}/{name}`?"),
             None => format!("kinds are {}", kinds.join(", ")),
         };
-        return Err(entry.wrong(&format!("there is no kind `{kind}`"), &help));
+        return Err(entry.invalid_value(&format!("there is no kind `{kind}`"), &help));
     };
-    checked(entry, name)?;
+    check_name(entry, name)?;
     Ok(ItemId { kind, name: name.to_owned() })
 }

@@ -20,7 +20,7 @@ fn read(text: &str) -> Result<Manifest, Vec<String>> {
         });
         shown.collect()
     };
-    Manifest::read(&source).map_err(problems)
+    Manifest::parse(&source).map_err(problems)
 }
 
 fn id(kind: ItemKind, name: &str) -> ItemId {
@@ -79,11 +79,11 @@ fn a_source_is_added_at_the_end_and_comments_stay() {
         wanted,
         clients: None,
     };
-    let edited = ManifestEdit::apply(text, std::slice::from_ref(&want)).unwrap();
+    let edited = ManifestEdit::apply_edits(text, std::slice::from_ref(&want)).unwrap();
     let expected = "# mine\n[install]\nclients = [\"claude\"] # only this\n\n\
                     [sources.guidance]\ngit = \"o/r\"\nref = \"v1\"\nskills = [\"s\"]\n";
     assert_eq!(edited, expected);
-    assert_eq!(ManifestEdit::apply(&edited, &[want]).unwrap(), expected);
+    assert_eq!(ManifestEdit::apply_edits(&edited, &[want]).unwrap(), expected);
 }
 
 #[test]
@@ -98,12 +98,12 @@ fn lists_keep_their_layout_and_their_comments() {
         wanted,
         clients: None,
     };
-    let edited = ManifestEdit::apply(text, &[want]).unwrap();
+    let edited = ManifestEdit::apply_edits(text, &[want]).unwrap();
     assert_eq!(
         edited,
         "[sources.g]\ngit = \"o/r\" # ours\nskills = [\n  \"a\", # first\n  \"b\", # second\n  \"c\",\n]\nref = \"v2\"\n"
     );
-    let dropped = ManifestEdit::apply(
+    let dropped = ManifestEdit::apply_edits(
         text,
         &[ManifestEdit::DropItem { source: source(), item: id(ItemKind::Skill, "b") }],
     );
@@ -117,7 +117,7 @@ fn lists_keep_their_layout_and_their_comments() {
 fn a_source_of_which_nothing_is_wanted_goes() {
     let text = "[build]\nh1 = \"never\"\n\n[sources.g]\ngit = \"o/r\"\nbundles = [\"b\"]\n";
     let edit = ManifestEdit::DropBundle { source: "g".to_owned(), bundle: "b".to_owned() };
-    assert_eq!(ManifestEdit::apply(text, &[edit]).unwrap(), "[build]\nh1 = \"never\"\n");
+    assert_eq!(ManifestEdit::apply_edits(text, &[edit]).unwrap(), "[build]\nh1 = \"never\"\n");
 }
 
 #[test]
@@ -125,12 +125,12 @@ fn what_is_left_out_comes_back_when_it_is_asked_for() {
     let text = "[sources.g]\ngit = \"o/r\"\nall = true\n";
     let source = || "g".to_owned();
     let exclude = ManifestEdit::Exclude { source: source(), item: id(ItemKind::Rule, "x") };
-    let without = ManifestEdit::apply(text, &[exclude]).unwrap();
+    let without = ManifestEdit::apply_edits(text, &[exclude]).unwrap();
     assert!(without.contains("exclude = [\"rule/x\"]"), "{without}");
     let wanted = WantedItems { items: [id(ItemKind::Rule, "x")].into(), ..WantedItems::default() };
     let want =
         ManifestEdit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
-    assert_eq!(ManifestEdit::apply(&without, &[want]).unwrap(), text);
+    assert_eq!(ManifestEdit::apply_edits(&without, &[want]).unwrap(), text);
 }
 
 #[test]
@@ -140,11 +140,11 @@ fn comments_alone_stay_at_the_beginning() {
     let want =
         ManifestEdit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
     assert_eq!(
-        ManifestEdit::apply("# Mine.\n", &[want]).unwrap(),
+        ManifestEdit::apply_edits("# Mine.\n", &[want]).unwrap(),
         "# Mine.\n\n[sources.s]\ngit = \"o/r\"\nall = true\n"
     );
     let drop = ManifestEdit::DropSource { source: source() };
-    assert_eq!(ManifestEdit::apply("# Mine.\n\n", &[drop]).unwrap(), "# Mine.\n\n");
+    assert_eq!(ManifestEdit::apply_edits("# Mine.\n\n", &[drop]).unwrap(), "# Mine.\n\n");
 }
 
 /// Another version of a source is the same source; another address is not.
@@ -153,7 +153,7 @@ fn a_source_does_not_take_the_place_of_another_one() {
     let text = "[sources.s]\ngit = \"o/r\"\nref = \"v1\"\nall = true\n";
     let want = |place| {
         let wanted = WantedItems { all: true, ..WantedItems::default() };
-        ManifestEdit::apply(
+        ManifestEdit::apply_edits(
             text,
             &[ManifestEdit::Want { source: "s".to_owned(), place, wanted, clients: None }],
         )

@@ -22,7 +22,7 @@ pub(crate) struct PackedFile {
 }
 
 /// Packs files, which must have different paths.
-pub(crate) fn pack(files: &mut [PackedFile]) -> io::Result<Vec<u8>> {
+pub(crate) fn pack_files(files: &mut [PackedFile]) -> io::Result<Vec<u8>> {
     files.sort_by(|left, right| left.path.cmp(&right.path));
     let mut archive = tar::Builder::new(Vec::new());
     archive.mode(tar::HeaderMode::Deterministic);
@@ -53,7 +53,7 @@ impl Default for Space {
 
 impl Space {
     /// Takes the space of one file. The error says what there is too much of.
-    pub(crate) fn take(&mut self, repository: &str, bytes: u64) -> Result<(), OciError> {
+    pub(crate) fn reserve_file(&mut self, repository: &str, bytes: u64) -> Result<(), OciError> {
         let too_large = |limit, unit| OciError::TooLarge {
             repository: repository.to_owned(),
             what: "the artifact",
@@ -76,7 +76,7 @@ impl Space {
 ///
 /// Links and devices are left out; their number is returned beside the files. A path that leads out of the
 /// directory makes the whole archive invalid.
-pub(crate) fn unpack(
+pub(crate) fn unpack_archive(
     repository: &str,
     bytes: &[u8],
     space: &mut Space,
@@ -90,7 +90,7 @@ pub(crate) fn unpack(
     // Headers and padding take space too: of each file a header and less than a block, and long names.
     let most = space.bytes.saturating_add(space.files as u64 * 8 * 1024);
     let broken = |error: io::Error| {
-        OciError::shape(repository, format!("a layer is not a valid archive: {error}"))
+        OciError::wrong_shape(repository, format!("a layer is not a valid archive: {error}"))
     };
     let mut archive = tar::Archive::new(plain.take(most));
     let (mut files, mut skipped) = (Vec::new(), 0);
@@ -115,7 +115,7 @@ pub(crate) fn unpack(
         if size > limits::REMOTE_FILE_BYTES {
             return Err(OciError::too_large(repository, "a file", limits::REMOTE_FILE_BYTES));
         }
-        space.take(repository, size)?;
+        space.reserve_file(repository, size)?;
         let program = entry.header().mode().is_ok_and(|mode| mode & 0o100 != 0);
         let mut content = Vec::new();
         entry.read_to_end(&mut content).map_err(broken)?;
@@ -162,10 +162,10 @@ mod tests {
         let long = format!("skills/{}/SKILL.md", "x".repeat(150));
         let mut one = [file("b", "2"), file("a", "1"), file(&long, "3")];
         let mut other = [file(&long, "3"), file("a", "1"), file("b", "2")];
-        let packed = pack(&mut one).unwrap();
-        assert_eq!(packed, pack(&mut other).unwrap());
+        let packed = pack_files(&mut one).unwrap();
+        assert_eq!(packed, pack_files(&mut other).unwrap());
         for bytes in [packed.clone(), gzip(&packed)] {
-            let (files, skipped) = unpack("r", &bytes, &mut Space::default()).unwrap();
+            let (files, skipped) = unpack_archive("r", &bytes, &mut Space::default()).unwrap();
             assert_eq!((files.as_slice(), skipped), (&one[..], 0));
         }
     }
@@ -174,14 +174,14 @@ mod tests {
     fn paths_that_climb_are_refused() {
         let regular = tar::EntryType::Regular;
         for name in [&b"../x"[..], b"/etc/x", b"a/../../x", b".git/config", b"a//b", b"a/./b"] {
-            let refused = unpack("r", &hostile(name, regular), &mut Space::default());
+            let refused = unpack_archive("r", &hostile(name, regular), &mut Space::default());
             assert!(matches!(refused, Err(OciError::HostileName { .. })), "{name:?}");
         }
-        let kept = unpack("r", &hostile(b"./a/b", regular), &mut Space::default()).unwrap();
+        let kept = unpack_archive("r", &hostile(b"./a/b", regular), &mut Space::default()).unwrap();
         assert_eq!(kept.0, [file("a/b", "abc")]);
         for kind in [tar::EntryType::Symlink, tar::EntryType::Link, tar::EntryType::Char] {
             let (files, skipped) =
-                unpack("r", &hostile(b"x", kind), &mut Space::default()).unwrap();
+                unpack_archive("r", &hostile(b"x", kind), &mut Space::default()).unwrap();
             assert_eq!((files.len(), skipped), (0, 1));
         }
     }
@@ -190,31 +190,37 @@ mod tests {
     fn what_expands_to_too_much_is_refused() {
         let mut large = [file("a", "")];
         large[0].bytes = vec![0; 20 * 1024 * 1024];
-        let bomb = gzip(&pack(&mut large).unwrap());
+        let bomb = gzip(&pack_files(&mut large).unwrap());
         assert!(bomb.len() < 64 * 1024);
-        let refused = unpack("r", &bomb, &mut Space::default());
+        let refused = unpack_archive("r", &bomb, &mut Space::default());
         assert!(matches!(refused, Err(OciError::TooLarge { what: "a file", .. })));
 
         let mut many: Vec<PackedFile> =
             (0..5).map(|n| file(&format!("{n}"), "0123456789")).collect();
-        let bytes = pack(&mut many).unwrap();
-        let refused = unpack("r", &bytes, &mut Space { bytes: 45, files: 10 });
+        let bytes = pack_files(&mut many).unwrap();
+        let refused = unpack_archive("r", &bytes, &mut Space { bytes: 45, files: 10 });
         assert!(matches!(refused, Err(OciError::TooLarge { what: "the artifact", .. })));
-        let refused = unpack("r", &bytes, &mut Space { bytes: 500, files: 4 });
+        let refused = unpack_archive("r", &bytes, &mut Space { bytes: 500, files: 4 });
         assert!(matches!(refused, Err(OciError::TooLarge { unit: "files", .. })));
     }
 
     #[test]
     fn broken_archives_are_refused() {
-        let packed = pack(&mut [file("a", "0123456789")]).unwrap();
+        let packed = pack_files(&mut [file("a", "0123456789")]).unwrap();
         let cut = &packed[..515];
-        assert!(matches!(unpack("r", cut, &mut Space::default()), Err(OciError::Shape { .. })));
+        assert!(matches!(
+            unpack_archive("r", cut, &mut Space::default()),
+            Err(OciError::Shape { .. })
+        ));
         let mut torn = gzip(&packed);
         torn.truncate(torn.len() - 12);
-        assert!(matches!(unpack("r", &torn, &mut Space::default()), Err(OciError::Shape { .. })));
+        assert!(matches!(
+            unpack_archive("r", &torn, &mut Space::default()),
+            Err(OciError::Shape { .. })
+        ));
         let nonsense = vec![b'x'; 1024];
         assert!(matches!(
-            unpack("r", &nonsense, &mut Space::default()),
+            unpack_archive("r", &nonsense, &mut Space::default()),
             Err(OciError::Shape { .. })
         ));
     }
@@ -223,15 +229,15 @@ mod tests {
     fn arbitrary_bytes_never_panic() {
         arbtest::arbtest(|input| {
             let bytes: Vec<u8> = input.arbitrary()?;
-            let _ = unpack("r", &bytes, &mut Space { bytes: 1000, files: 10 });
+            let _ = unpack_archive("r", &bytes, &mut Space { bytes: 1000, files: 10 });
             let mut archive =
-                pack(&mut [file("a/b", "text"), file("c", "more")]).unwrap_or_default();
+                pack_files(&mut [file("a/b", "text"), file("c", "more")]).unwrap_or_default();
             let end = archive.len();
             for byte in bytes {
                 let place = input.int_in_range(0..=end - 1)?;
                 archive[place] = byte;
             }
-            let _ = unpack("r", &archive, &mut Space { bytes: 1000, files: 10 });
+            let _ = unpack_archive("r", &archive, &mut Space { bytes: 1000, files: 10 });
             Ok(())
         });
     }

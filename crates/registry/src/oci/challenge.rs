@@ -7,7 +7,7 @@ use brief_outgoing::is_own_machine;
 use ureq::http::{Method, Request, Uri};
 
 use super::credentials::Credentials;
-use super::wire::send;
+use super::wire::send_request;
 
 /// The limit for the bytes of a token's answer.
 const TOKEN_BYTES: u64 = 256 * 1024;
@@ -56,12 +56,12 @@ impl Challenge {
 
 impl TokenServer {
     /// Returns the address to ask. The error is a message.
-    pub(super) fn address(&self, is_plain: bool, scope: &str) -> Result<Uri, String> {
+    pub(super) fn build_address(&self, is_plain: bool, scope: &str) -> Result<Uri, String> {
         let refused = || "its server of tokens has no valid address".to_owned();
         let sign = if self.realm.contains('?') { '&' } else { '?' };
-        let service = self.service.as_deref().map(escaped);
+        let service = self.service.as_deref().map(escape_query);
         let service = service.map_or(String::new(), |service| format!("service={service}&"));
-        let text = format!("{}{sign}{service}scope={}", self.realm, escaped(scope));
+        let text = format!("{}{sign}{service}scope={}", self.realm, escape_query(scope));
         let uri: Uri = text.parse().map_err(|_| refused())?;
         let host = uri.host().ok_or_else(refused)?.trim_matches(['[', ']']);
         // A password is sent there.
@@ -87,20 +87,20 @@ pub(super) fn token_of(
             let service = realm.service.as_deref().unwrap_or_default();
             let form = format!(
                 "grant_type=refresh_token&service={}&client_id=brief&scope={}&refresh_token={}",
-                escaped(service),
-                escaped(scope),
-                escaped(token)
+                escape_query(service),
+                escape_query(scope),
+                escape_query(token)
             );
             let request = Request::builder().method(Method::POST).uri(realm.realm.as_str());
             let media_type = "application/x-www-form-urlencoded";
-            send(agent, request, Some((form.as_bytes(), media_type)), patience)
+            send_request(agent, request, Some((form.as_bytes(), media_type)), patience)
         }
         account => {
             let mut request = Request::builder().method(Method::GET).uri(uri.clone());
-            if let Some(field) = account.and_then(Credentials::basic) {
+            if let Some(field) = account.and_then(Credentials::basic_header) {
                 request = request.header("authorization", field);
             }
-            send(agent, request, None, patience)
+            send_request(agent, request, None, patience)
         }
     };
     let response = outcome.map_err(|error| format!("its server of tokens: {error}"))?;
@@ -121,7 +121,7 @@ pub(super) fn token_of(
 }
 
 /// Escapes a text for the query of an address.
-fn escaped(text: &str) -> String {
+fn escape_query(text: &str) -> String {
     let mut result = String::new();
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -134,9 +134,9 @@ fn escaped(text: &str) -> String {
 }
 
 /// Reads any text as a field. An address that comes of it is encrypted.
-pub(super) fn fuzz(text: &str) {
+pub(super) fn fuzz_challenge(text: &str) {
     if let Some(Challenge::Bearer(realm)) = Challenge::parse(text)
-        && let Ok(uri) = realm.address(false, "repository:a:pull")
+        && let Ok(uri) = realm.build_address(false, "repository:a:pull")
     {
         assert_eq!(uri.scheme_str(), Some("https"));
     }
@@ -152,7 +152,7 @@ mod tests {
         let field = r#"Bearer realm="https://auth.docker.io/token",service="registry.docker.io",scope="repository:samalba/my-app:pull,push""#;
         let Some(Challenge::Bearer(realm)) = Challenge::parse(field) else { panic!("{field}") };
         assert_eq!(
-            realm.address(false, "repository:a/b:pull").unwrap().to_string(),
+            realm.build_address(false, "repository:a/b:pull").unwrap().to_string(),
             "https://auth.docker.io/token?service=registry.docker.io&scope=repository%3Aa%2Fb%3Apull"
         );
         assert_eq!(Challenge::parse("Basic realm=\"x\""), Some(Challenge::Basic));
@@ -164,10 +164,10 @@ mod tests {
     #[test]
     fn a_password_goes_over_no_open_line() {
         let realm = |realm: &str| TokenServer { realm: realm.to_owned(), service: None };
-        assert!(realm("http://auth.example/token").address(true, "s").is_err());
-        assert!(realm("http://127.0.0.1:1/token").address(false, "s").is_err());
-        assert!(realm("http://127.0.0.1:1/token").address(true, "s").is_ok());
-        assert!(realm("ftp://auth.example/token").address(true, "s").is_err());
-        assert!(realm("/token").address(true, "s").is_err());
+        assert!(realm("http://auth.example/token").build_address(true, "s").is_err());
+        assert!(realm("http://127.0.0.1:1/token").build_address(false, "s").is_err());
+        assert!(realm("http://127.0.0.1:1/token").build_address(true, "s").is_ok());
+        assert!(realm("ftp://auth.example/token").build_address(true, "s").is_err());
+        assert!(realm("/token").build_address(true, "s").is_err());
     }
 }

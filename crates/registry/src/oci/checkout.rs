@@ -20,7 +20,7 @@ use brief_syntax::limits;
 use brief_system::System;
 use serde::{Deserialize, Serialize};
 
-use super::archive::{PackedFile, Space, unpack};
+use super::archive::{PackedFile, Space, unpack_archive};
 use super::error::OciError;
 use super::model::{
     BUNDLE, CREATED, Descriptor, Document, ITEM, MANIFEST_BYTES, MOST_PARTS, ORIGIN, REVISION,
@@ -28,7 +28,7 @@ use super::model::{
 };
 use super::reference::{OciPlace, OciSource, is_digest};
 use super::signature::{self, Evidence};
-use super::store::{Fetched, Purpose, Store, open};
+use super::store::{Fetched, Purpose, Store, open_store};
 use crate::address::one_line;
 use crate::cache::{Cache, Checkout, Event, Network};
 use crate::error::FetchError;
@@ -77,7 +77,7 @@ struct Content {
 }
 
 impl<'a> OciSlot<'a> {
-    pub(crate) fn of(cache: &'a Cache<'_>, source: &'a OciSource) -> OciSlot<'a> {
+    pub(crate) fn new(cache: &'a Cache<'_>, source: &'a OciSource) -> OciSlot<'a> {
         let name = match &source.place {
             OciPlace::Registry { host, path } => format!("{host}-{path}"),
             OciPlace::Layout(path) => {
@@ -101,35 +101,37 @@ impl<'a> OciSlot<'a> {
         self.directory.system
     }
 
-    fn tree(&self, digest: &str) -> PathBuf {
+    fn tree_path(&self, digest: &str) -> PathBuf {
         self.directory.path.join("trees").join(digest.trim_start_matches("sha256:"))
     }
 
-    fn prepare(&self) -> Result<(), FetchError> {
-        self.directory.prepare(&["refs", "trees"])
+    fn prepare_directories(&self) -> Result<(), FetchError> {
+        self.directory.prepare_directories(&["refs", "trees"])
     }
 
     /// Returns the one client for all requests, which keeps its connections and its token.
     fn store(&self) -> &dyn Store {
-        self.store.get_or_init(|| open(self.system(), self.source, Purpose::Read)).as_ref()
+        self.store.get_or_init(|| open_store(self.system(), self.source, Purpose::Read)).as_ref()
     }
 
     /// Returns the files at the digest that the source's tag has now. If the registry does not answer, those of
     /// an earlier run are used, and a note says so.
-    pub(crate) fn checkout(&self, network: Network) -> Result<Checkout, FetchError> {
+    pub(crate) fn checkout_reference(&self, network: Network) -> Result<Checkout, FetchError> {
         if let Some(digest) = self.source.digest() {
             return self.checkout_digest(digest, network);
         }
         if network == Network::Offline {
-            return self.earlier()?.ok_or_else(|| self.not_cached());
+            return self.find_earlier_checkout()?.ok_or_else(|| self.not_cached());
         }
-        let found = self.newest().and_then(|digest| self.checkout_digest(&digest, network));
+        let found =
+            self.resolve_reference().and_then(|digest| self.checkout_digest(&digest, network));
         match found {
             Ok(checkout) => {
-                self.directory.remember(self.source.wanted(), &checkout.commit)?;
+                self.directory
+                    .record_commit(self.source.reference_or_default(), &checkout.commit)?;
                 Ok(checkout)
             }
-            Err(error) if error.is_about_reach() => match self.earlier()? {
+            Err(error) if error.is_about_reach() => match self.find_earlier_checkout()? {
                 Some(mut checkout) => {
                     let digest = checkout.commit.get(..19).unwrap_or_default();
                     let note = format!("{error}; {digest} of an earlier run is used instead");
@@ -148,35 +150,35 @@ impl<'a> OciSlot<'a> {
         digest: &str,
         network: Network,
     ) -> Result<Checkout, FetchError> {
-        if let Some(checkout) = self.kept(digest)? {
+        if let Some(checkout) = self.find_cached_checkout(digest)? {
             return Ok(checkout);
         }
         if network == Network::Offline {
             return Err(self.not_cached());
         }
-        self.prepare()?;
-        self.directory.tell(Event::Fetching { repository: &self.shown, commit: digest });
-        let content = self.fetch(digest)?;
-        self.keep(digest, &content)?;
-        self.kept(digest)?
-            .ok_or_else(|| io_error(&self.tree(digest))(io::ErrorKind::NotFound.into()))
+        self.prepare_directories()?;
+        self.directory.notify_observer(Event::Fetching { repository: &self.shown, commit: digest });
+        let content = self.fetch_content(digest)?;
+        self.store_content(digest, &content)?;
+        self.find_cached_checkout(digest)?
+            .ok_or_else(|| io_error(&self.tree_path(digest))(io::ErrorKind::NotFound.into()))
     }
 
     /// Asks for the digest of the source's tag, with one request.
-    pub(crate) fn newest(&self) -> Result<String, FetchError> {
+    pub(crate) fn resolve_reference(&self) -> Result<String, FetchError> {
         if let Some(digest) = self.source.digest() {
             return Ok(digest.to_owned());
         }
-        self.directory.tell(Event::Asking { repository: &self.shown });
-        Ok(self.store().resolve(self.source.wanted())?)
+        self.directory.notify_observer(Event::Asking { repository: &self.shown });
+        Ok(self.store().resolve_tag(self.source.reference_or_default())?)
     }
 
     /// Asks for the digest of the source's tag, and for newer tags if the tag is a version.
-    pub(crate) fn latest(&self) -> Result<Latest, FetchError> {
-        let commit = self.newest()?;
+    pub(crate) fn query_latest(&self) -> Result<Latest, FetchError> {
+        let commit = self.resolve_reference()?;
         let tags = match &self.source.reference {
             Some(tag) if is_version(tag) => {
-                Vec::from_iter(self.store().tags()?.into_iter().collect::<BTreeSet<_>>())
+                Vec::from_iter(self.store().list_tags()?.into_iter().collect::<BTreeSet<_>>())
             }
             _ => Vec::new(),
         };
@@ -184,9 +186,9 @@ impl<'a> OciSlot<'a> {
     }
 
     /// Asks for the bundles about a digest that is in the cache: a signature may have come later.
-    pub(crate) fn evidence(&self, digest: &str) -> Result<Vec<Evidence>, FetchError> {
-        self.directory.tell(Event::Asking { repository: &self.shown });
-        Ok(signature::evidence(self.store(), digest)?)
+    pub(crate) fn fetch_evidence(&self, digest: &str) -> Result<Vec<Evidence>, FetchError> {
+        self.directory.notify_observer(Event::Asking { repository: &self.shown });
+        Ok(signature::fetch_evidence(self.store(), digest)?)
     }
 
     fn not_cached(&self) -> FetchError {
@@ -194,31 +196,35 @@ impl<'a> OciSlot<'a> {
     }
 
     /// Returns the files of the digest that an earlier run resolved.
-    fn earlier(&self) -> Result<Option<Checkout>, FetchError> {
-        match self.directory.remembered(self.source.wanted()).filter(|line| is_digest(line)) {
-            Some(digest) => self.kept(&digest),
+    fn find_earlier_checkout(&self) -> Result<Option<Checkout>, FetchError> {
+        match self
+            .directory
+            .find_recorded_commit(self.source.reference_or_default())
+            .filter(|line| is_digest(line))
+        {
+            Some(digest) => self.find_cached_checkout(&digest),
             None => Ok(None),
         }
     }
 
     /// Returns the files of a digest if the cache has them.
-    fn kept(&self, digest: &str) -> Result<Option<Checkout>, FetchError> {
-        let tree = self.tree(digest);
+    fn find_cached_checkout(&self, digest: &str) -> Result<Option<Checkout>, FetchError> {
+        let tree = self.tree_path(digest);
         if self.system().open_dir(&tree).is_err() {
             return Ok(None);
         }
-        let notes = self.directory.read(&tree.join("notes"), FACTS_BYTES)?;
+        let notes = self.directory.read_file(&tree.join("notes"), FACTS_BYTES)?;
         let notes = String::from_utf8_lossy(&notes).lines().map(str::to_owned).collect();
         let facts = tree.join("facts.json");
-        let provenance = serde_json::from_slice(&self.directory.read(&facts, FACTS_BYTES)?)
+        let provenance = serde_json::from_slice(&self.directory.read_file(&facts, FACTS_BYTES)?)
             .map_err(|error| io_error(&facts)(error.into()))?;
         let directory = tree.join("tree");
         Ok(Some(Checkout { directory, commit: digest.to_owned(), notes, provenance }))
     }
 
     /// Puts the files of a digest in place.
-    fn keep(&self, digest: &str, content: &Content) -> Result<(), FetchError> {
-        let staged = self.directory.stage()?;
+    fn store_content(&self, digest: &str, content: &Content) -> Result<(), FetchError> {
+        let staged = self.directory.create_staged_dir()?;
         let root = staged.create_dir("tree")?;
         staged.create_dir("blobs")?;
         let mut directories = BTreeSet::from([root.clone()]);
@@ -236,12 +242,12 @@ impl<'a> OciSlot<'a> {
             outcome.map_err(io_error(&path))?;
         }
         for (digest, bytes) in &content.blobs {
-            staged.write(&format!("blobs/{}", digest.trim_start_matches("sha256:")), bytes)?;
+            staged.write_file(&format!("blobs/{}", digest.trim_start_matches("sha256:")), bytes)?;
         }
         let facts = serde_json::to_vec(&content.provenance).unwrap_or_default();
-        staged.write("facts.json", &facts)?;
-        staged.write("notes", content.notes.join("\n").as_bytes())?;
-        staged.put(&self.tree(digest))
+        staged.write_file("facts.json", &facts)?;
+        staged.write_file("notes", content.notes.join("\n").as_bytes())?;
+        staged.move_into_place(&self.tree_path(digest))
     }
 
     /// Returns the files in the cache that earlier digests of the repository were made from, by digest. Each directory is
@@ -263,13 +269,15 @@ impl<'a> OciSlot<'a> {
     }
 
     /// Fetches everything of a digest.
-    fn fetch(&self, digest: &str) -> Result<Content, FetchError> {
+    fn fetch_content(&self, digest: &str) -> Result<Content, FetchError> {
         let store = self.store();
         let (system, shown, earlier) = (self.system(), self.shown.as_str(), self.earlier_blobs());
-        let known = |digest: &str, limit: u64| known(system, earlier.get(digest)?, digest, limit);
+        let known = |digest: &str, limit: u64| {
+            read_cached_content(system, earlier.get(digest)?, digest, limit)
+        };
         let manifest = |digest: &String| match known(digest, MANIFEST_BYTES) {
             Some(bytes) => Fetched::new(shown, bytes),
-            None => store.manifest(digest),
+            None => store.read_manifest(digest),
         };
         let top = manifest(&digest.to_owned())?;
         let parts = if top.document.is_index() {
@@ -282,7 +290,7 @@ impl<'a> OciSlot<'a> {
         let mut layers: BTreeMap<String, Descriptor> = BTreeMap::new();
         for part in &parts {
             if part.document.is_index() {
-                return Err(self.shape("its index lists another index").into());
+                return Err(self.wrong_shape("its index lists another index").into());
             }
             self.check_kind(&part.document)?;
             for layer in part.document.layers.iter().flatten() {
@@ -298,13 +306,13 @@ impl<'a> OciSlot<'a> {
         let contents =
             in_parallel(&layers, |layer| match known(&layer.digest, limits::REMOTE_BYTES) {
                 Some(bytes) => Ok(bytes),
-                None => store.blob(layer, limits::REMOTE_BYTES),
+                None => store.read_blob(layer, limits::REMOTE_BYTES),
             })?;
         let mut blobs: BTreeMap<String, Vec<u8>> =
             layers.into_iter().map(|layer| layer.digest).zip(contents).collect();
         let (files, notes) = self.unpack_all(&parts, &blobs)?;
-        let evidence = signature::evidence(store, digest)?;
-        let said = |key: &str| top.document.annotation(key).map(one_line);
+        let evidence = signature::fetch_evidence(store, digest)?;
+        let said = |key: &str| top.document.find_annotation(key).map(one_line);
         let provenance = Provenance {
             evidence,
             created: said(CREATED),
@@ -327,19 +335,19 @@ impl<'a> OciSlot<'a> {
         Err(match kind {
             "application/vnd.oci.image.config.v1+json"
             | "application/vnd.docker.container.image.v1+json" => {
-                self.shape("is an image of a container, which has no guidance")
+                self.wrong_shape("is an image of a container, which has no guidance")
             }
-            "" => self.shape("does not say what kind of artifact it is"),
-            SOURCE => self.shape("is the list of a source, and not an index"),
+            "" => self.wrong_shape("does not say what kind of artifact it is"),
+            SOURCE => self.wrong_shape("is the list of a source, and not an index"),
             kind => {
                 let kind = one_line(kind);
-                self.shape(&format!("artifacts of the kind `{kind}` are not known"))
+                self.wrong_shape(&format!("artifacts of the kind `{kind}` are not known"))
             }
         })
     }
 
-    fn shape(&self, problem: &str) -> OciError {
-        OciError::shape(&self.shown, problem)
+    fn wrong_shape(&self, problem: &str) -> OciError {
+        OciError::wrong_shape(&self.shown, problem)
     }
 
     /// Unpacks all layers, each once.
@@ -359,7 +367,7 @@ impl<'a> OciSlot<'a> {
                 }
                 let Some(bytes) = blobs.get(&layer.digest) else { continue };
                 if is_archive(&layer.media_type) {
-                    let (found, skipped) = unpack(&self.shown, bytes, &mut space)?;
+                    let (found, skipped) = unpack_archive(&self.shown, bytes, &mut space)?;
                     own.extend(found);
                     links += skipped;
                 } else if let Some(title) = layer.annotations.get(TITLE).filter(|_| !is_ours) {
@@ -369,13 +377,13 @@ impl<'a> OciSlot<'a> {
                         let (repository, name) = (self.shown.clone(), one_line(title));
                         return Err(OciError::HostileName { repository, name });
                     }
-                    space.take(&self.shown, bytes.len() as u64)?;
+                    space.reserve_file(&self.shown, bytes.len() as u64)?;
                     let (path, bytes) = (title.clone(), bytes.clone());
                     own.push(PackedFile { path, bytes, program: false });
                 } else {
                     let media_type = one_line(&layer.media_type);
                     let problem = format!("layers of the kind `{media_type}` are not known");
-                    return Err(self.shape(&problem));
+                    return Err(self.wrong_shape(&problem));
                 }
             }
             if !is_ours {
@@ -387,7 +395,7 @@ impl<'a> OciSlot<'a> {
                 {
                     let path = one_line(&known.path);
                     let problem = format!("has two files `{path}` with different content");
-                    return Err(self.shape(&problem));
+                    return Err(self.wrong_shape(&problem));
                 }
             }
         }
@@ -396,7 +404,7 @@ impl<'a> OciSlot<'a> {
             let above = path.match_indices('/').map(|(end, _)| &path[..end]);
             if let Some(above) = above.into_iter().find(|above| files.contains_key(*above)) {
                 let above = one_line(above);
-                return Err(self.shape(&format!("`{above}` is a file and a directory in it")));
+                return Err(self.wrong_shape(&format!("`{above}` is a file and a directory in it")));
             }
         }
         let notes = match links {
@@ -413,7 +421,7 @@ impl<'a> OciSlot<'a> {
         }
         let repository = self.source.repository();
         let last = || repository.rsplit('/').next().unwrap_or_default();
-        let name = document.annotation(TITLE).unwrap_or_else(last).to_ascii_lowercase();
+        let name = document.find_annotation(TITLE).unwrap_or_else(last).to_ascii_lowercase();
         let plain = |sign: char| if sign.is_ascii_alphanumeric() { sign } else { '-' };
         let name: String = name.chars().map(plain).take(64).collect();
         let name = match name.trim_matches('-') {
@@ -435,11 +443,16 @@ fn is_archive(media_type: &str) -> bool {
 pub(crate) fn manifest_of(system: &dyn System, checkout: &Checkout) -> Option<Vec<u8>> {
     let digits = checkout.commit.trim_start_matches("sha256:");
     let path = checkout.directory.parent()?.join("blobs").join(digits);
-    known(system, &path, &checkout.commit, MANIFEST_BYTES)
+    read_cached_content(system, &path, &checkout.commit, MANIFEST_BYTES)
 }
 
 /// Returns content of the cache, if it has the right digest.
-fn known(system: &dyn System, path: &Path, digest: &str, limit: u64) -> Option<Vec<u8>> {
+fn read_cached_content(
+    system: &dyn System,
+    path: &Path,
+    digest: &str,
+    limit: u64,
+) -> Option<Vec<u8>> {
     let bytes = system.read(path, limit).ok()?;
     (digest_of(&bytes) == digest).then_some(bytes)
 }

@@ -20,8 +20,10 @@ use super::credentials::{self, Credentials};
 use super::error::OciError;
 use super::model::{Descriptor, Document, INDEX, MANIFEST, MANIFEST_BYTES};
 use super::reference::{check_tag, is_digest};
-use super::store::{Fetched, Purpose, Store, checked, fallback_tag};
-use super::wire::{Failure, answer, header, is_about_trust, next_page, pause, send};
+use super::store::{Fetched, Purpose, Store, fallback_tag, verify_digest};
+use super::wire::{
+    Failure, describe_answer, find_header, is_about_trust, next_page, retry_delay, send_request,
+};
 use crate::address::one_line;
 
 /// The beginning of the message about a broken connection.
@@ -110,15 +112,15 @@ impl<'s> RegistryClient<'s> {
         self.host[..end].trim_matches(['[', ']'])
     }
 
-    fn unreachable(&self, said: impl Into<String>) -> OciError {
+    fn unreachable_error(&self, said: impl Into<String>) -> OciError {
         OciError::Unreachable { repository: self.shown.clone(), said: said.into() }
     }
 
-    fn agent(&self, is_encrypted: bool, host: &str) -> Result<ureq::Agent, OciError> {
-        let route = Route::to(self.system, is_encrypted, host).map_err(|error| {
-            self.unreachable(format!("`SSL_CERT_FILE` cannot be read: {error}"))
+    fn create_agent(&self, is_encrypted: bool, host: &str) -> Result<ureq::Agent, OciError> {
+        let route = Route::from_environment(self.system, is_encrypted, host).map_err(|error| {
+            self.unreachable_error(format!("`SSL_CERT_FILE` cannot be read: {error}"))
         })?;
-        route.agent().map_err(|problem| self.unreachable(problem))
+        route.create_agent().map_err(|problem| self.unreachable_error(problem))
     }
 
     /// Sends a request once, by one way.
@@ -134,70 +136,74 @@ impl<'s> RegistryClient<'s> {
         };
         let mut request =
             Request::builder().method(&message.method).uri(url).header("accept", message.accept);
-        if let Some(field) = lock(&self.authorization).as_deref() {
+        if let Some(field) = lock_mutex(&self.authorization).as_deref() {
             request = request.header("authorization", field);
         }
-        send(&way.agent, request, message.body, self.patience)
+        send_request(&way.agent, request, message.body, self.patience)
     }
 
     /// Sends a request once. On this machine a registry may speak plain HTTP: that is tried first, then TLS.
-    fn send(&self, message: &Message<'_>) -> Result<Response<ureq::Body>, Failure> {
-        let known = lock(&self.way).clone();
+    fn send_message(&self, message: &Message<'_>) -> Result<Response<ureq::Body>, Failure> {
+        let known = lock_mutex(&self.way).clone();
         if let Some(way) = known {
             return Ok(self.send_by(&way, message)?);
         }
         if is_own_machine(self.bare_host()) {
-            let way = Way { agent: self.agent(false, self.bare_host())?, scheme: "http" };
+            let way = Way { agent: self.create_agent(false, self.bare_host())?, scheme: "http" };
             let response = self.send_by(&way, message)?;
             // A server with TLS says so in this way.
             if response.status() != 400 {
-                *lock(&self.way) = Some(way);
+                *lock_mutex(&self.way) = Some(way);
                 return Ok(response);
             }
         }
-        let way = Way { agent: self.agent(true, self.bare_host())?, scheme: "https" };
+        let way = Way { agent: self.create_agent(true, self.bare_host())?, scheme: "https" };
         let response = self.send_by(&way, message)?;
-        *lock(&self.way) = Some(way);
+        *lock_mutex(&self.way) = Some(way);
         Ok(response)
     }
 
     /// Sends a request until it is answered, with the account that the registry asks for.
-    fn ask(&self, message: &Message<'_>) -> Result<Response<ureq::Body>, OciError> {
+    fn send_with_retries(&self, message: &Message<'_>) -> Result<Response<ureq::Body>, OciError> {
         let mut said = String::new();
         let mut has_token = false;
         let mut attempt = 0;
         while attempt < ATTEMPTS {
             if attempt > 0 {
-                std::thread::sleep(pause(attempt, &said));
+                std::thread::sleep(retry_delay(attempt, &said));
             }
-            match self.send(message) {
+            match self.send_message(message) {
                 Ok(response) => {
                     let status = response.status().as_u16();
                     match status {
                         401 if !has_token => {
                             has_token = true;
-                            self.authorize(&response)?;
+                            self.fetch_authorization(&response)?;
                         }
                         401 | 403 => {
-                            let said = format!("it answers {}", answer(response));
+                            let said = format!("it answers {}", describe_answer(response));
                             let repository = self.shown.clone();
                             return Err(OciError::Denied { repository, said });
                         }
                         429 | 500 | 502 | 503 | 504 => {
-                            let later = header(&response, "retry-after").map(str::to_owned);
-                            said = format!("it answers {}", answer(response));
+                            let later = find_header(&response, "retry-after").map(str::to_owned);
+                            said = format!("it answers {}", describe_answer(response));
                             if let Some(later) = later {
                                 said = format!("{said}, retry after {later}");
                             }
                             attempt += 1;
                         }
-                        300..=399 => match self.redirected(message, &response)? {
+                        300..=399 => match self.find_redirect_target(message, &response)? {
                             Some(target) => {
                                 let message = Message { target, ..message.clone() };
-                                return self.send(&message).map_err(|failure| match failure {
-                                    Failure::Wire(error) => self.unreachable(error.to_string()),
-                                    Failure::Own(error) => *error,
-                                });
+                                return self.send_message(&message).map_err(
+                                    |failure| match failure {
+                                        Failure::Wire(error) => {
+                                            self.unreachable_error(error.to_string())
+                                        }
+                                        Failure::Own(error) => *error,
+                                    },
+                                );
                             }
                             None => return Ok(response),
                         },
@@ -207,10 +213,12 @@ impl<'s> RegistryClient<'s> {
                 Err(Failure::Own(error)) => return Err(*error),
                 Err(Failure::Wire(ureq::Error::Timeout(_))) => {
                     let seconds = self.patience.as_secs();
-                    return Err(self.unreachable(format!("no answer within {seconds} seconds")));
+                    return Err(
+                        self.unreachable_error(format!("no answer within {seconds} seconds"))
+                    );
                 }
                 Err(Failure::Wire(error)) if is_about_trust(&error) => {
-                    return Err(self.unreachable(format!(
+                    return Err(self.unreachable_error(format!(
                         "{error}; `SSL_CERT_FILE` names the certificates of an own authority"
                     )));
                 }
@@ -220,12 +228,12 @@ impl<'s> RegistryClient<'s> {
                 }
             }
         }
-        Err(self.unreachable(format!("{said}; it was asked {ATTEMPTS} times")))
+        Err(self.unreachable_error(format!("{said}; it was asked {ATTEMPTS} times")))
     }
 
     /// Returns the target of a redirect on the same host. `None` for the content of a layer, whose caller
     /// decides; an error for everything else.
-    fn redirected(
+    fn find_redirect_target(
         &self,
         message: &Message<'_>,
         response: &Response<ureq::Body>,
@@ -233,10 +241,10 @@ impl<'s> RegistryClient<'s> {
         if message.method == Method::GET && message.target.contains("/blobs/") {
             return Ok(None);
         }
-        let target = header(response, "location").unwrap_or_default();
+        let target = find_header(response, "location").unwrap_or_default();
         let uri: Option<Uri> = target.parse().ok();
         let authority = uri.as_ref().and_then(Uri::authority).map(Authority::as_str);
-        let scheme = lock(&self.way).as_ref().map_or("https", |way| way.scheme);
+        let scheme = lock_mutex(&self.way).as_ref().map_or("https", |way| way.scheme);
         match authority {
             None if target.starts_with('/') => Ok(Some(target.to_owned())),
             Some(host) if host == self.host && target.starts_with(&format!("{scheme}://")) => {
@@ -250,8 +258,9 @@ impl<'s> RegistryClient<'s> {
     }
 
     /// Gets the header field that a refused request lacks.
-    fn authorize(&self, response: &Response<ureq::Body>) -> Result<(), OciError> {
-        let account = self.account.get_or_init(|| credentials::find(self.system, &self.host));
+    fn fetch_authorization(&self, response: &Response<ureq::Body>) -> Result<(), OciError> {
+        let account =
+            self.account.get_or_init(|| credentials::find_credentials(self.system, &self.host));
         let account = account.as_ref().map_err(|problem| OciError::Account {
             host: self.host.clone(),
             problem: problem.clone(),
@@ -264,38 +273,43 @@ impl<'s> RegistryClient<'s> {
         if let Some(Challenge::Bearer(realm)) =
             challenges.iter().find(|one| matches!(one, Challenge::Bearer(_)))
         {
-            let is_plain = lock(&self.way).as_ref().is_some_and(|way| way.scheme == "http");
+            let is_plain = lock_mutex(&self.way).as_ref().is_some_and(|way| way.scheme == "http");
             let rights = if self.purpose == Purpose::Write { "pull,push" } else { "pull" };
             let scope = format!("repository:{}:{rights}", self.path);
-            let uri = realm.address(is_plain, &scope).map_err(|said| denied(&said))?;
+            let uri = realm.build_address(is_plain, &scope).map_err(|said| denied(&said))?;
             let host = uri.host().unwrap_or_default().to_owned();
-            let agent = self.agent(uri.scheme_str() == Some("https"), &host)?;
+            let agent = self.create_agent(uri.scheme_str() == Some("https"), &host)?;
             let token = token_of(&agent, &uri, realm, &scope, account.as_ref(), self.patience)
                 .map_err(|said| denied(&said))?;
-            *lock(&self.authorization) = Some(format!("Bearer {token}"));
+            *lock_mutex(&self.authorization) = Some(format!("Bearer {token}"));
             return Ok(());
         }
         if challenges.iter().any(|one| matches!(one, Challenge::Basic)) {
-            let field = account.as_ref().and_then(Credentials::basic);
+            let field = account.as_ref().and_then(Credentials::basic_header);
             let field = field.ok_or_else(|| denied("it wants an account, and none is known"))?;
-            *lock(&self.authorization) = Some(field);
+            *lock_mutex(&self.authorization) = Some(field);
             return Ok(());
         }
         Err(denied("it wants a kind of account that is not known"))
     }
 
-    fn target(&self, rest: &str) -> String {
+    fn target_path(&self, rest: &str) -> String {
         format!("/v2/{}/{rest}", self.path)
     }
 
     /// Asks for something of the repository, at a path below it.
-    fn get(
+    fn request_path(
         &self,
         method: Method,
         rest: &str,
         accept: &'static str,
     ) -> Result<Response<ureq::Body>, OciError> {
-        self.ask(&Message { method, target: self.target(rest), accept, body: None })
+        self.send_with_retries(&Message {
+            method,
+            target: self.target_path(rest),
+            accept,
+            body: None,
+        })
     }
 
     /// Sends content to a path on the registry.
@@ -305,11 +319,11 @@ impl<'s> RegistryClient<'s> {
         target: String,
         body: (&[u8], &'static str),
     ) -> Result<Response<ureq::Body>, OciError> {
-        self.ask(&Message { method, target, accept: ANYTHING, body: Some(body) })
+        self.send_with_retries(&Message { method, target, accept: ANYTHING, body: Some(body) })
     }
 
     /// Returns the answer, or the error that it stands for.
-    fn found(
+    fn check_response(
         &self,
         reference: &str,
         response: Response<ureq::Body>,
@@ -320,11 +334,11 @@ impl<'s> RegistryClient<'s> {
                 repository: self.shown.clone(),
                 reference: reference.to_owned(),
             }),
-            _ => Err(self.unreachable(format!("it answers {}", answer(response)))),
+            _ => Err(self.unreachable_error(format!("it answers {}", describe_answer(response)))),
         }
     }
 
-    fn body(
+    fn read_body(
         &self,
         response: Response<ureq::Body>,
         what: &'static str,
@@ -334,7 +348,7 @@ impl<'s> RegistryClient<'s> {
         let mut reader = response.into_body().into_reader().take(limit + 1);
         reader
             .read_to_end(&mut bytes)
-            .map_err(|error| self.unreachable(format!("{ENDED} early: {error}")))?;
+            .map_err(|error| self.unreachable_error(format!("{ENDED} early: {error}")))?;
         if bytes.len() as u64 > limit {
             return Err(OciError::too_large(&self.shown, what, limit));
         }
@@ -342,12 +356,12 @@ impl<'s> RegistryClient<'s> {
     }
 
     /// Follows redirects of a layer's content, without the account.
-    fn elsewhere(
+    fn follow_redirects(
         &self,
         mut response: Response<ureq::Body>,
     ) -> Result<Response<ureq::Body>, OciError> {
         let mut base: Uri = {
-            let way = lock(&self.way);
+            let way = lock_mutex(&self.way);
             let scheme = way.as_ref().map_or("https", |way| way.scheme);
             format!("{scheme}://{}/", self.host).parse().unwrap_or_default()
         };
@@ -359,7 +373,7 @@ impl<'s> RegistryClient<'s> {
                 repository: self.shown.clone(),
                 target: one_line(target.split('?').next().unwrap_or_default()),
             };
-            let target = header(&response, "location").unwrap_or_default();
+            let target = find_header(&response, "location").unwrap_or_default();
             let whole = if target.starts_with('/') {
                 let scheme = base.scheme_str().unwrap_or("https");
                 format!("{scheme}://{}{target}", base.authority().map_or("", |host| host.as_str()))
@@ -375,23 +389,24 @@ impl<'s> RegistryClient<'s> {
             if (is_here && !from_here) || (!is_encrypted && !is_here) {
                 return Err(refused(target));
             }
-            let agent = self.agent(is_encrypted, &host)?;
+            let agent = self.create_agent(is_encrypted, &host)?;
             let request = Request::builder().method(Method::GET).uri(uri.clone());
-            response = send(&agent, request, None, self.patience)
-                .map_err(|error| self.unreachable(error.to_string()))?;
+            response = send_request(&agent, request, None, self.patience)
+                .map_err(|error| self.unreachable_error(error.to_string()))?;
             base = uri;
         }
-        Err(self.unreachable("it sends a layer from one place to the next"))
+        Err(self.unreachable_error("it sends a layer from one place to the next"))
     }
 
     fn fetch_manifest(&self, reference: &str) -> Result<Fetched, OciError> {
-        let response = self.get(Method::GET, &format!("manifests/{reference}"), MANIFESTS)?;
-        let response = self.found(reference, response)?;
-        let said = header(&response, "docker-content-digest").map(str::to_owned);
-        let bytes = self.body(response, "the manifest", MANIFEST_BYTES)?;
+        let response =
+            self.request_path(Method::GET, &format!("manifests/{reference}"), MANIFESTS)?;
+        let response = self.check_response(reference, response)?;
+        let said = find_header(&response, "docker-content-digest").map(str::to_owned);
+        let bytes = self.read_body(response, "the manifest", MANIFEST_BYTES)?;
         let expected = if is_digest(reference) { Some(reference.to_owned()) } else { said };
         let bytes = match expected.filter(|digest| is_digest(digest)) {
-            Some(digest) => checked(&self.shown, &digest, bytes)?,
+            Some(digest) => verify_digest(&self.shown, &digest, bytes)?,
             None => bytes,
         };
         Fetched::new(&self.shown, bytes)
@@ -399,47 +414,48 @@ impl<'s> RegistryClient<'s> {
 
     fn fetch_blob(&self, descriptor: &Descriptor, limit: u64) -> Result<Vec<u8>, OciError> {
         let digest = &descriptor.digest;
-        let response = self.get(Method::GET, &format!("blobs/{digest}"), ANYTHING)?;
-        let response = self.found(digest, self.elsewhere(response)?)?;
-        let bytes = self.body(response, "a layer", limit.min(descriptor.size))?;
-        checked(&self.shown, digest, bytes)
+        let response = self.request_path(Method::GET, &format!("blobs/{digest}"), ANYTHING)?;
+        let response = self.check_response(digest, self.follow_redirects(response)?)?;
+        let bytes = self.read_body(response, "a layer", limit.min(descriptor.size))?;
+        verify_digest(&self.shown, digest, bytes)
     }
 }
 
 impl Store for RegistryClient<'_> {
-    fn resolve(&self, tag: &str) -> Result<String, OciError> {
-        let response = self.get(Method::HEAD, &format!("manifests/{tag}"), MANIFESTS)?;
-        let response = self.found(tag, response)?;
-        let digest = header(&response, "docker-content-digest").map(str::to_owned);
+    fn resolve_tag(&self, tag: &str) -> Result<String, OciError> {
+        let response = self.request_path(Method::HEAD, &format!("manifests/{tag}"), MANIFESTS)?;
+        let response = self.check_response(tag, response)?;
+        let digest = find_header(&response, "docker-content-digest").map(str::to_owned);
         match digest.filter(|digest| is_digest(digest)) {
             Some(digest) => Ok(digest),
             // The field is optional.
-            None => Ok(self.manifest(tag)?.digest),
+            None => Ok(self.read_manifest(tag)?.digest),
         }
     }
 
-    fn manifest(&self, reference: &str) -> Result<Fetched, OciError> {
-        persistently(|| self.fetch_manifest(reference))
+    fn read_manifest(&self, reference: &str) -> Result<Fetched, OciError> {
+        retry_interrupted(|| self.fetch_manifest(reference))
     }
 
-    fn blob(&self, descriptor: &Descriptor, limit: u64) -> Result<Vec<u8>, OciError> {
+    fn read_blob(&self, descriptor: &Descriptor, limit: u64) -> Result<Vec<u8>, OciError> {
         if descriptor.size > limit {
             return Err(OciError::too_large(&self.shown, "a layer", limit));
         }
-        persistently(|| self.fetch_blob(descriptor, limit))
+        retry_interrupted(|| self.fetch_blob(descriptor, limit))
     }
 
-    fn tags(&self) -> Result<Vec<String>, OciError> {
+    fn list_tags(&self) -> Result<Vec<String>, OciError> {
         let mut found = Vec::new();
-        let mut target = self.target("tags/list?n=1000");
+        let mut target = self.target_path("tags/list?n=1000");
         for _ in 0..MOST_PAGES {
             let (method, accept) = (Method::GET, ANYTHING);
-            let response = self.ask(&Message { method, target, accept, body: None })?;
-            let response = self.found("tags", response)?;
-            let next = header(&response, "link").and_then(next_page);
-            let bytes = self.body(response, "the list of tags", MANIFEST_BYTES)?;
+            let response =
+                self.send_with_retries(&Message { method, target, accept, body: None })?;
+            let response = self.check_response("tags", response)?;
+            let next = find_header(&response, "link").and_then(next_page);
+            let bytes = self.read_body(response, "the list of tags", MANIFEST_BYTES)?;
             let page: serde_json::Value = serde_json::from_slice(&bytes)
-                .map_err(|_| self.unreachable("its list of tags is not valid"))?;
+                .map_err(|_| self.unreachable_error("its list of tags is not valid"))?;
             let tags = page["tags"].as_array().into_iter().flatten();
             let tags = tags.filter_map(|tag| tag.as_str()).filter(|tag| check_tag(tag).is_ok());
             found.extend(tags.map(str::to_owned));
@@ -451,32 +467,32 @@ impl Store for RegistryClient<'_> {
         Ok(found)
     }
 
-    fn referrers(&self, digest: &str) -> Result<Vec<Descriptor>, OciError> {
-        let response = self.get(Method::GET, &format!("referrers/{digest}"), INDEX)?;
-        let Some(response) = OciError::if_present(self.found(digest, response))? else {
+    fn list_referrers(&self, digest: &str) -> Result<Vec<Descriptor>, OciError> {
+        let response = self.request_path(Method::GET, &format!("referrers/{digest}"), INDEX)?;
+        let Some(response) = OciError::if_present(self.check_response(digest, response))? else {
             return self.listed_by_tag(digest);
         };
-        let bytes = self.body(response, "the list of signatures", MANIFEST_BYTES)?;
+        let bytes = self.read_body(response, "the list of signatures", MANIFEST_BYTES)?;
         Ok(Fetched::new(&self.shown, bytes)?.document.manifests.unwrap_or_default())
     }
 
     fn put_blob(&self, digest: &str, bytes: &[u8]) -> Result<(), OciError> {
-        let known = self.get(Method::HEAD, &format!("blobs/{digest}"), ANYTHING)?;
+        let known = self.request_path(Method::HEAD, &format!("blobs/{digest}"), ANYTHING)?;
         if known.status() == 200 {
             return Ok(());
         }
         let not_taken = |response| OciError::NotTaken {
             repository: self.shown.clone(),
             what: "a layer",
-            said: answer(response),
+            said: describe_answer(response),
         };
         let media_type = "application/octet-stream";
-        let uploads = self.target("blobs/uploads/");
+        let uploads = self.target_path("blobs/uploads/");
         let started = self.send_content(Method::POST, uploads, (&[], media_type))?;
         if started.status() != 202 {
             return Err(not_taken(started));
         }
-        let place = header(&started, "location").unwrap_or_default().to_owned();
+        let place = find_header(&started, "location").unwrap_or_default().to_owned();
         let place = self.own_place(&place)?;
         let sign = if place.contains('?') { '&' } else { '?' };
         let target = format!("{place}{sign}digest={digest}");
@@ -487,14 +503,14 @@ impl Store for RegistryClient<'_> {
     fn put_manifest(&self, manifest: &Fetched, tag: Option<&str>) -> Result<(), OciError> {
         let document = &manifest.document;
         let reference = tag.unwrap_or(&manifest.digest);
-        let target = self.target(&format!("manifests/{reference}"));
+        let target = self.target_path(&format!("manifests/{reference}"));
         let media_type = if document.is_index() { INDEX } else { MANIFEST };
         let done = self.send_content(Method::PUT, target, (&manifest.bytes, media_type))?;
         if done.status() != 201 {
             let (repository, what) = (self.shown.clone(), "the manifest");
-            return Err(OciError::NotTaken { repository, what, said: answer(done) });
+            return Err(OciError::NotTaken { repository, what, said: describe_answer(done) });
         }
-        let is_listed = header(&done, "oci-subject").is_some();
+        let is_listed = find_header(&done, "oci-subject").is_some();
         if let (Some(subject), false) = (&document.subject, is_listed) {
             self.list_by_tag(&subject.digest, manifest)?;
         }
@@ -505,7 +521,7 @@ impl Store for RegistryClient<'_> {
 impl RegistryClient<'_> {
     /// Returns the entries of the index that stands for a list of artifacts about another one.
     fn listed_by_tag(&self, subject: &str) -> Result<Vec<Descriptor>, OciError> {
-        let index = OciError::if_present(self.manifest(&fallback_tag(subject)))?;
+        let index = OciError::if_present(self.read_manifest(&fallback_tag(subject)))?;
         Ok(index.and_then(|index| index.document.manifests).unwrap_or_default())
     }
 
@@ -517,7 +533,7 @@ impl RegistryClient<'_> {
         if entries.iter().all(|known| known.digest != entry.digest) {
             entries.push(entry);
             entries.sort_by(|one, other| one.digest.cmp(&other.digest));
-            let index = Fetched::made(Document::index(None, entries));
+            let index = Fetched::from_document(Document::new_index(None, entries));
             self.put_manifest(&index, Some(&fallback_tag(subject)))?;
         }
         Ok(())
@@ -539,12 +555,12 @@ impl RegistryClient<'_> {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Asks again when a connection breaks in the middle of an answer.
-fn persistently<T>(work: impl Fn() -> Result<T, OciError>) -> Result<T, OciError> {
+fn retry_interrupted<T>(work: impl Fn() -> Result<T, OciError>) -> Result<T, OciError> {
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -552,7 +568,7 @@ fn persistently<T>(work: impl Fn() -> Result<T, OciError>) -> Result<T, OciError
             Err(OciError::Unreachable { said, .. })
                 if attempt < ATTEMPTS && said.starts_with(ENDED) =>
             {
-                std::thread::sleep(pause(attempt, ""));
+                std::thread::sleep(retry_delay(attempt, ""));
             }
             other => return other,
         }

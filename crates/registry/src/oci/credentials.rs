@@ -34,7 +34,7 @@ pub(crate) enum Credentials {
 
 impl Credentials {
     /// Returns the header field for a user and password.
-    pub(crate) fn basic(&self) -> Option<String> {
+    pub(crate) fn basic_header(&self) -> Option<String> {
         match self {
             Credentials::Basic { user, password } => {
                 Some(format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
@@ -45,8 +45,11 @@ impl Credentials {
 }
 
 /// Returns the account for a host, if the user's configuration has one. The error is a message.
-pub(crate) fn find(system: &dyn System, host: &str) -> Result<Option<Credentials>, String> {
-    for path in files(system) {
+pub(crate) fn find_credentials(
+    system: &dyn System,
+    host: &str,
+) -> Result<Option<Credentials>, String> {
+    for path in credential_files(system) {
         let bytes = if_there(system.read(&path, limits::FILE_BYTES))
             .map_err(|error| format!("`{}`: {error}", path.display()))?;
         let Some(bytes) = bytes else { continue };
@@ -61,7 +64,7 @@ pub(crate) fn find(system: &dyn System, host: &str) -> Result<Option<Credentials
 }
 
 /// Returns the files that may hold accounts, in the order in which they count.
-fn files(system: &dyn System) -> Vec<PathBuf> {
+fn credential_files(system: &dyn System) -> Vec<PathBuf> {
     let variable = |name: &str| {
         let value = system.env(name).filter(|value| !value.is_empty())?;
         Some(PathBuf::from(value))
@@ -90,7 +93,7 @@ fn of_config(
     let keys: Vec<&str> = if is_hub { HUB.to_vec() } else { vec![host] };
     for key in &keys {
         if let Some(helper) = config["credHelpers"][key].as_str() {
-            return ask(system, helper, key);
+            return run_credential_helper(system, helper, key);
         }
     }
     if let Some(auths) = config["auths"].as_object() {
@@ -100,7 +103,7 @@ fn of_config(
         }
     }
     match config["credsStore"].as_str() {
-        Some(helper) => ask(system, helper, keys[0]),
+        Some(helper) => run_credential_helper(system, helper, keys[0]),
         None => Ok(None),
     }
 }
@@ -123,7 +126,11 @@ fn of_entry(entry: &Value) -> Option<Credentials> {
 }
 
 /// Asks a helper of the user's.
-fn ask(system: &dyn System, helper: &str, key: &str) -> Result<Option<Credentials>, String> {
+fn run_credential_helper(
+    system: &dyn System,
+    helper: &str,
+    key: &str,
+) -> Result<Option<Credentials>, String> {
     let is_name = |name: &str| {
         !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
@@ -135,7 +142,7 @@ fn ask(system: &dyn System, helper: &str, key: &str) -> Result<Option<Credential
     let mut call = Call::new(program.as_str(), "/", HELPER_TIME, HELPER_BYTES).arg("get");
     call.input = key.as_bytes().to_vec();
     let mut output = Vec::new();
-    let ending = system.run(&call, &mut |stream, bytes| {
+    let ending = system.run_program(&call, &mut |stream, bytes| {
         if stream == Stream::Stdout {
             output.extend_from_slice(bytes);
         }
@@ -191,7 +198,7 @@ mod tests {
         assert!(found(config, "token.example") == Some(Credentials::Identity("secret".to_owned())));
         assert!(found(config, "empty.example").is_none());
         assert!(found("[]", "a.example").is_none());
-        let header = basic("user", "pa:ss").basic();
+        let header = basic("user", "pa:ss").basic_header();
         assert_eq!(header.as_deref(), Some("Basic dXNlcjpwYTpzcw=="));
     }
 

@@ -109,7 +109,7 @@ pub enum OciError {
 }
 
 impl OciError {
-    pub(super) fn shape(repository: &str, problem: impl Into<String>) -> OciError {
+    pub(super) fn wrong_shape(repository: &str, problem: impl Into<String>) -> OciError {
         OciError::Shape { repository: repository.to_owned(), problem: problem.into() }
     }
 

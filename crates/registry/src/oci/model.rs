@@ -56,7 +56,7 @@ pub(crate) struct Descriptor {
 }
 
 impl Descriptor {
-    pub(crate) fn of(media_type: &str, bytes: &[u8]) -> Descriptor {
+    pub(crate) fn from_bytes(media_type: &str, bytes: &[u8]) -> Descriptor {
         Descriptor {
             media_type: media_type.to_owned(),
             digest: digest_of(bytes),
@@ -89,18 +89,18 @@ pub(crate) struct Document {
 
 impl Document {
     /// Makes a manifest without a config.
-    pub(crate) fn manifest(artifact_type: &str, layers: Vec<Descriptor>) -> Document {
+    pub(crate) fn new_manifest(artifact_type: &str, layers: Vec<Descriptor>) -> Document {
         Document {
             schema_version: 2,
             media_type: Some(MANIFEST.to_owned()),
             artifact_type: Some(artifact_type.to_owned()),
-            config: Some(Descriptor::of(EMPTY, EMPTY_BYTES)),
+            config: Some(Descriptor::from_bytes(EMPTY, EMPTY_BYTES)),
             layers: Some(layers),
             ..Document::default()
         }
     }
 
-    pub(crate) fn index(artifact_type: Option<&str>, manifests: Vec<Descriptor>) -> Document {
+    pub(crate) fn new_index(artifact_type: Option<&str>, manifests: Vec<Descriptor>) -> Document {
         Document {
             schema_version: 2,
             media_type: Some(INDEX.to_owned()),
@@ -152,7 +152,7 @@ impl Document {
         self.artifact_type.as_deref().or(config)
     }
 
-    pub(crate) fn annotation(&self, key: &str) -> Option<&str> {
+    pub(crate) fn find_annotation(&self, key: &str) -> Option<&str> {
         self.annotations.get(key).map(String::as_str)
     }
 }

@@ -4,7 +4,7 @@ use brief_system::System;
 
 use super::error::OciError;
 use super::reference::OciSource;
-use super::store::{Purpose, open};
+use super::store::{Purpose, open_store};
 
 /// A tag that was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Promotion {
 }
 
 /// Sets a tag of a repository to the artifact with the digest. The manifest stays byte for byte.
-pub fn promote(
+pub fn promote_artifact(
     system: &dyn System,
     source: &OciSource,
     digest: &str,
@@ -26,11 +26,11 @@ pub fn promote(
 ) -> Result<Promotion, OciError> {
     super::reference::check_tag(tag).map_err(|reason| {
         let problem = format!("`{}` cannot be a tag: {reason}", crate::address::one_line(tag));
-        OciError::shape(&source.repository(), problem)
+        OciError::wrong_shape(&source.repository(), problem)
     })?;
-    let store = open(system, source, Purpose::Write);
-    let artifact = store.manifest(digest)?;
-    let before = OciError::if_present(store.resolve(tag))?;
+    let store = open_store(system, source, Purpose::Write);
+    let artifact = store.read_manifest(digest)?;
+    let before = OciError::if_present(store.resolve_tag(tag))?;
     let is_unchanged = before.as_deref() == Some(digest);
     if !is_unchanged {
         store.put_manifest(&artifact, Some(tag))?;

@@ -14,7 +14,7 @@ use brief_syntax::{Diagnostic, Root, Source};
 use brief_system::{Permission, System};
 use serde::Serialize;
 
-use super::archive::{PackedFile, pack};
+use super::archive::{PackedFile, pack_files};
 use super::checkout::in_parallel;
 use super::error::OciError;
 use super::model::{
@@ -23,11 +23,11 @@ use super::model::{
 };
 use super::reference::{DEFAULT_TAG, OciSource};
 use super::signature::{self, SigningKey};
-use super::store::{Fetched, Purpose, Store, open};
+use super::store::{Fetched, Purpose, Store, open_store};
 use crate::history::{HistoryError, Repository};
-use crate::install::{ChooseError, choose, read_items};
+use crate::install::{ChooseError, choose_items, read_items};
 use crate::latest::is_version;
-use crate::outputs::errors;
+use crate::outputs::filter_errors;
 use crate::outputs::item::ItemFiles;
 use crate::sigstore::check_subject;
 
@@ -153,7 +153,7 @@ struct Artifacts {
 }
 
 /// Publishes items of a directory.
-pub fn publish(
+pub fn publish_items(
     system: &Arc<dyn System>,
     request: &PublishRequest<'_>,
 ) -> Result<PublishReport, PublishError> {
@@ -168,11 +168,11 @@ pub fn publish(
     let root = Root::open(own, request.directory).map_err(|error| unreadable(error.to_string()))?;
     let registry = read_items(own, &root, request.clients, false, root.path());
     let mut artifacts = Artifacts::default();
-    artifacts.collect(own, &root, &registry, request)?;
+    artifacts.collect_items(own, &root, &registry, request)?;
 
     let mut notes = Vec::new();
     let mut annotations = BTreeMap::new();
-    let origin = match Repository::find(Arc::clone(system), root.path()) {
+    let origin = match Repository::find_enclosing(Arc::clone(system), root.path()) {
         Ok(repository) => {
             let files = artifacts.files.values().flatten();
             let files = files.map(|file| (file.path.as_str(), file.bytes.as_slice()));
@@ -195,7 +195,7 @@ pub fn publish(
     }
     annotations.extend(request.version.map(|version| (VERSION.to_owned(), version.to_owned())));
 
-    let (top, children) = artifacts.outermost(annotations);
+    let (top, children) = artifacts.build_manifests(annotations);
     let mut report = PublishReport {
         digest: top.digest.clone(),
         tag: tag.to_owned(),
@@ -217,19 +217,20 @@ pub fn publish(
         })?;
     }
     if request.push {
-        let store = open(own, target, Purpose::Write);
+        let store = open_store(own, target, Purpose::Write);
         let layers: Vec<(String, Vec<u8>)> = artifacts.layers.into_iter().collect();
         let (store, subject) = (store.as_ref(), top.descriptor());
-        push(store, tag, &layers, &children, &top)?;
+        push_artifacts(store, tag, &layers, &children, &top)?;
         if request.key.is_some() || request.bundle.is_some() {
             store.put_manifest(&top, None)?;
         }
         if let Some(key) = request.key {
             let repository = target.repository();
-            report.signature = Some(signature::sign(store, &repository, &subject, key)?);
+            report.signature = Some(signature::sign_artifact(store, &repository, &subject, key)?);
         }
         if let Some(bundle) = request.bundle {
-            report.signature = Some(signature::attach(store, &subject, bundle.as_bytes(), None)?);
+            report.signature =
+                Some(signature::attach_bundle(store, &subject, bundle.as_bytes(), None)?);
         }
         store.put_manifest(&top, Some(tag))?;
     }
@@ -238,7 +239,7 @@ pub fn publish(
 
 /// Pushes everything below the outermost manifest, from the inside out. That and its signature follow, and the tag is set
 /// last, so that it always leads to something complete.
-fn push(
+fn push_artifacts(
     store: &dyn Store,
     tag: &str,
     layers: &[(String, Vec<u8>)],
@@ -247,7 +248,7 @@ fn push(
 ) -> Result<(), PublishError> {
     if is_version(tag) {
         // A version stays what it is.
-        match store.resolve(tag) {
+        match store.resolve_tag(tag) {
             Ok(digest) if digest != top.digest => {
                 return Err(PublishError::Taken { tag: tag.to_owned(), digest });
             }
@@ -263,14 +264,14 @@ fn push(
 
 impl Artifacts {
     /// Collects the chosen items and bundles, with everything that they need.
-    fn collect(
+    fn collect_items(
         &mut self,
         system: &dyn System,
         root: &Root,
         registry: &Registry,
         request: &PublishRequest<'_>,
     ) -> Result<(), PublishError> {
-        let wanted = choose(registry, request.names, None)?;
+        let wanted = choose_items(registry, request.names, None)?;
         let bundles: Vec<&Bundle> = registry
             .bundles
             .iter()
@@ -288,19 +289,19 @@ impl Artifacts {
             let found = if item.is_valid() {
                 ItemFiles::read(system, root, item).map_err(|problem| vec![*problem])
             } else {
-                Err(errors(item.diagnostics()).cloned().collect())
+                Err(filter_errors(item.diagnostics()).cloned().collect())
             };
             match found {
                 Ok(files) => {
                     let packed = item_files(root, item, &files)?;
-                    layer_of.insert(item.id().full_name(), self.layer(packed)?);
+                    layer_of.insert(item.id().full_name(), self.add_layer(packed)?);
                 }
                 Err(found) if is_chosen => problems.extend(found),
                 Err(_) => {}
             }
         }
         for one in &bundles {
-            problems.extend(errors(one.diagnostics()).cloned());
+            problems.extend(filter_errors(one.diagnostics()).cloned());
         }
         if !problems.is_empty() {
             return Err(PublishError::Invalid(problems));
@@ -310,20 +311,20 @@ impl Artifacts {
             let name = item.id().full_name();
             let Some(layer) = layer_of.get(&name) else { continue };
             used.insert(layer.digest.clone());
-            self.add(ITEM, name, item.version(), vec![layer.clone()]);
+            self.add_part(ITEM, name, item.version(), vec![layer.clone()]);
         }
         for one in bundles {
             let layers = self.bundle_layers(root, registry, one, &layer_of)?;
             used.extend(layers.iter().map(|layer| layer.digest.clone()));
-            self.add(BUNDLE, format!("bundle/{}", one.name()), one.version(), layers);
+            self.add_part(BUNDLE, format!("bundle/{}", one.name()), one.version(), layers);
         }
-        let described = OwnClients::below(system, root.path()).sources;
+        let described = OwnClients::read_project(system, root.path()).sources;
         if wanted.all && !described.is_empty() {
-            let files = described.iter().map(|source| packed(root, source));
+            let files = described.iter().map(|source| pack_source(root, source));
             let files: Result<Vec<PackedFile>, OciError> = files.collect();
-            let layer = self.layer(files?)?;
+            let layer = self.add_layer(files?)?;
             used.insert(layer.digest.clone());
-            self.add(ITEM, CLIENTS.to_owned(), None, vec![layer]);
+            self.add_part(ITEM, CLIENTS.to_owned(), None, vec![layer]);
         }
         self.layers.retain(|digest, _| used.contains(digest));
         self.files.retain(|digest, _| used.contains(digest));
@@ -340,15 +341,17 @@ impl Artifacts {
     ) -> Result<Vec<Descriptor>, PublishError> {
         let failed =
             |problem: String| PublishError::Bundle { bundle: one.name().to_owned(), problem };
-        let closure = bundle::resolve(registry, one.name()).map_err(|errors| {
+        let closure = bundle::resolve_bundle(registry, one.name()).map_err(|errors| {
             let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
             failed(all.join("; "))
         })?;
         let mut layers = Vec::new();
         for name in &closure.bundles {
-            let file = registry.bundle(name).map(|found| packed(root, found.document().source()));
+            let file = registry
+                .find_bundle(name)
+                .map(|found| pack_source(root, found.document().source()));
             let file = file.transpose()?.ok_or_else(|| failed(format!("there is no `{name}`")))?;
-            layers.push(self.layer(vec![file])?);
+            layers.push(self.add_layer(vec![file])?);
         }
         for id in &closure.items {
             let layer = layer_of.get(&id.full_name());
@@ -360,19 +363,25 @@ impl Artifacts {
         Ok(layers)
     }
 
-    fn layer(&mut self, mut files: Vec<PackedFile>) -> Result<Descriptor, OciError> {
-        let bytes = pack(&mut files).map_err(|error| {
-            OciError::shape("the source", format!("a path cannot be packed: {error}"))
+    fn add_layer(&mut self, mut files: Vec<PackedFile>) -> Result<Descriptor, OciError> {
+        let bytes = pack_files(&mut files).map_err(|error| {
+            OciError::wrong_shape("the source", format!("a path cannot be packed: {error}"))
         })?;
-        let descriptor = Descriptor::of(LAYER, &bytes);
+        let descriptor = Descriptor::from_bytes(LAYER, &bytes);
         self.files.insert(descriptor.digest.clone(), files);
         self.layers.insert(descriptor.digest.clone(), bytes);
         Ok(descriptor)
     }
 
-    fn add(&mut self, kind: &str, name: String, version: Option<&str>, layers: Vec<Descriptor>) {
+    fn add_part(
+        &mut self,
+        kind: &str,
+        name: String,
+        version: Option<&str>,
+        layers: Vec<Descriptor>,
+    ) {
         let bytes = layers.iter().map(|layer| layer.size).sum();
-        let mut document = Document::manifest(kind, layers);
+        let mut document = Document::new_manifest(kind, layers);
         document.annotations.insert(TITLE.to_owned(), name.clone());
         let version = version.map(str::to_owned);
         document.annotations.extend(version.clone().map(|text| (VERSION.to_owned(), text)));
@@ -381,22 +390,25 @@ impl Artifacts {
     }
 
     /// Returns the outermost manifest, and those that it lists.
-    fn outermost(&self, annotations: BTreeMap<String, String>) -> (Fetched, Vec<Fetched>) {
+    fn build_manifests(&self, annotations: BTreeMap<String, String>) -> (Fetched, Vec<Fetched>) {
         if let [(_, only)] = self.parts.as_slice() {
             let mut document = only.clone();
             document.annotations.extend(annotations);
-            return (Fetched::made(document), Vec::new());
+            return (Fetched::from_document(document), Vec::new());
         }
-        let children: Vec<Fetched> =
-            self.parts.iter().map(|(_, document)| Fetched::made(document.clone())).collect();
+        let children: Vec<Fetched> = self
+            .parts
+            .iter()
+            .map(|(_, document)| Fetched::from_document(document.clone()))
+            .collect();
         let entries = children.iter().map(|child| {
             let mut entry = child.descriptor();
             entry.annotations.clone_from(&child.document.annotations);
             entry
         });
-        let mut index = Document::index(Some(SOURCE), entries.collect());
+        let mut index = Document::new_index(Some(SOURCE), entries.collect());
         index.annotations = annotations;
-        (Fetched::made(index), children)
+        (Fetched::from_document(index), children)
     }
 }
 
@@ -406,12 +418,12 @@ fn item_files(
     item: &PortableItem,
     files: &ItemFiles,
 ) -> Result<Vec<PackedFile>, OciError> {
-    let mut all = vec![packed(root, item.document().source())?];
+    let mut all = vec![pack_source(root, item.document().source())?];
     for own in item.overrides() {
-        all.push(packed(root, &own.source)?);
+        all.push(pack_source(root, &own.source)?);
     }
     let mut failed = None;
-    files.each(|path, content, permission| match content {
+    files.read_each(|path, content, permission| match content {
         Ok(bytes) => all.push(PackedFile {
             path: format!("{}/{path}", item.slashed()),
             bytes,
@@ -426,7 +438,7 @@ fn item_files(
 }
 
 /// Returns a text of the source as a file.
-fn packed(root: &Root, source: &Source) -> Result<PackedFile, OciError> {
+fn pack_source(root: &Root, source: &Source) -> Result<PackedFile, OciError> {
     let below = source.path().strip_prefix(root.path()).ok().and_then(Path::to_str);
     let below = below.ok_or_else(|| OciError::Disk {
         path: source.path().display().to_string(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::address::{after_prefix, one_line};
-use crate::source::{SourceError, shown};
+use crate::source::{SourceError, redact_address};
 
 /// The beginning of an address in a registry.
 pub(crate) const SCHEME: &str = "oci://";
@@ -53,7 +53,7 @@ impl OciSource {
 
     /// Parses an address; `base` is the start of relative directories.
     pub fn parse(text: &str, base: &Path) -> Result<OciSource, SourceError> {
-        let refused = |reason| SourceError::Oci { given: shown(text), reason };
+        let refused = |reason| SourceError::Oci { given: redact_address(text), reason };
         let (is_registry, rest) = match after_prefix(text, SCHEME) {
             Some(rest) => (true, rest),
             None => (false, text.get(LAYOUT.len()..).unwrap_or_default()),
@@ -92,7 +92,7 @@ impl OciSource {
             if rest.is_empty() {
                 return Err(refused("a directory comes after `oci-layout:`"));
             }
-            OciPlace::Layout(brief_system::paths::cleaned(&base.join(rest)))
+            OciPlace::Layout(brief_system::paths::clean_path(&base.join(rest)))
         };
         Ok(OciSource { place, reference })
     }
@@ -104,11 +104,11 @@ impl OciSource {
         base: &Path,
     ) -> Result<OciSource, SourceError> {
         let source = OciSource::parse(text, base)?;
-        reference.map_or_else(|| Ok(source.clone()), |reference| source.at(reference))
+        reference.map_or_else(|| Ok(source.clone()), |reference| source.with_reference(reference))
     }
 
     /// Returns the tag or digest that is meant.
-    pub fn wanted(&self) -> &str {
+    pub fn reference_or_default(&self) -> &str {
         self.reference.as_deref().unwrap_or(DEFAULT_TAG)
     }
 
@@ -126,7 +126,7 @@ impl OciSource {
     }
 
     /// Returns the same repository at another tag or digest. The error says why the text is neither.
-    pub fn at(&self, reference: &str) -> Result<OciSource, SourceError> {
+    pub fn with_reference(&self, reference: &str) -> Result<OciSource, SourceError> {
         let given = one_line(reference);
         check_digest(reference)
             .or_else(
@@ -244,7 +244,11 @@ mod tests {
             ("oci-layout:/a:b/kept", "oci-layout:/a:b/kept", "latest"),
         ] {
             let source = parse(text).unwrap();
-            assert_eq!((source.to_string().as_str(), source.wanted()), (shown, wanted), "{text}");
+            assert_eq!(
+                (source.to_string().as_str(), source.reference_or_default()),
+                (shown, wanted),
+                "{text}"
+            );
         }
         let pinned = parse(&format!("oci://h.example/a:v1@{DIGEST}")).unwrap();
         assert_eq!(pinned.digest(), Some(DIGEST));
@@ -278,7 +282,7 @@ mod tests {
         }
         let tag = "a".repeat(129);
         assert!(parse(&format!("oci://host/a:{tag}")).is_err());
-        assert!(parse("oci://host/a").unwrap().at("sha256:1").is_err());
-        assert!(parse("oci://host/a").unwrap().at("stable").is_ok());
+        assert!(parse("oci://host/a").unwrap().with_reference("sha256:1").is_err());
+        assert!(parse("oci://host/a").unwrap().with_reference("stable").is_ok());
     }
 }

@@ -58,7 +58,7 @@ enum Pair {
 
 impl SigningKey {
     /// Reads a key file: PKCS#8 in PEM, unencrypted.
-    pub fn read(pem: &[u8]) -> Result<SigningKey, KeyError> {
+    pub fn parse_pem(pem: &[u8]) -> Result<SigningKey, KeyError> {
         let text = std::str::from_utf8(pem).map_err(|_| KeyError::Format)?;
         let blocks = pem_blocks(text, "PRIVATE KEY").ok_or(KeyError::Format)?;
         let der = blocks.into_iter().next().ok_or(KeyError::Format)?;
@@ -72,15 +72,15 @@ impl SigningKey {
 
     /// Returns the name of the signer: the SHA-256 of the public key.
     pub fn signer(&self) -> String {
-        self.public().fingerprint()
+        self.public_key().fingerprint()
     }
 
-    fn public(&self) -> PublicKey {
+    fn public_key(&self) -> PublicKey {
         let der = match &self.0 {
             Pair::Ed25519(pair) => [&ED25519_KEY[..], pair.public_key().as_ref()].concat(),
             Pair::P256(pair) => [&P256_KEY[..], pair.public_key().as_ref()].concat(),
         };
-        PublicKey::read(&der).expect("the head is that of a public key")
+        PublicKey::parse_der(&der).expect("the head is that of a public key")
     }
 
     fn sign(&self, text: &[u8]) -> Option<Vec<u8>> {
@@ -100,54 +100,54 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// Returns the public key beside the bundle.
-    pub(crate) fn key(&self) -> Option<PublicKey> {
-        PublicKey::read(&STANDARD.decode(self.key.as_ref()?).ok()?)
+    pub(crate) fn public_key(&self) -> Option<PublicKey> {
+        PublicKey::parse_der(&STANDARD.decode(self.key.as_ref()?).ok()?)
     }
 }
 
 /// Signs an artifact that is in its store, and returns the digest of the signature.
-pub(super) fn sign(
+pub(super) fn sign_artifact(
     store: &dyn Store,
     repository: &str,
     subject: &Descriptor,
     key: &SigningKey,
 ) -> Result<String, OciError> {
-    let public = key.public();
+    let public = key.public_key();
     let bundle = signed_bundle(&subject.digest, &public, |text| key.sign(text));
     let bundle = bundle.ok_or_else(|| {
-        OciError::shape(repository, "the system has no random numbers for a signature")
+        OciError::wrong_shape(repository, "the system has no random numbers for a signature")
     })?;
-    attach(store, subject, bundle.to_string().as_bytes(), Some(&public))
+    attach_bundle(store, subject, bundle.to_string().as_bytes(), Some(&public))
 }
 
 /// Adds a bundle to an artifact that is in its store, and returns the digest of the addition.
-pub(super) fn attach(
+pub(super) fn attach_bundle(
     store: &dyn Store,
     subject: &Descriptor,
     bundle: &[u8],
     key: Option<&PublicKey>,
 ) -> Result<String, OciError> {
-    let mut layer = Descriptor::of(BUNDLE, bundle);
+    let mut layer = Descriptor::from_bytes(BUNDLE, bundle);
     layer.annotations.extend(key.map(|key| (KEY.to_owned(), STANDARD.encode(&key.der))));
     store.put_blob(&layer.digest, bundle)?;
-    let mut manifest = Document::manifest(BUNDLE, vec![layer]);
+    let mut manifest = Document::new_manifest(BUNDLE, vec![layer]);
     manifest.subject = Some(Descriptor { annotations: BTreeMap::new(), ..subject.clone() });
     store.put_blob(&digest_of(EMPTY_BYTES), EMPTY_BYTES)?;
-    let manifest = Fetched::made(manifest);
+    let manifest = Fetched::from_document(manifest);
     store.put_manifest(&manifest, None)?;
     Ok(manifest.digest)
 }
 
 /// Returns the bundles about an artifact. None of them is verified: everyone with write access to the repository can add
 /// one.
-pub(super) fn evidence(store: &dyn Store, digest: &str) -> Result<Vec<Evidence>, OciError> {
+pub(super) fn fetch_evidence(store: &dyn Store, digest: &str) -> Result<Vec<Evidence>, OciError> {
     let mut found = Vec::new();
-    let listed = store.referrers(digest)?;
+    let listed = store.list_referrers(digest)?;
     let is_bundle = |one: &&Descriptor| {
         one.artifact_type.as_deref().is_none_or(|kind| version_of(kind).is_some())
     };
     for one in listed.iter().filter(is_bundle).take(MOST_SIGNATURES) {
-        let manifest = match store.manifest(&one.digest) {
+        let manifest = match store.read_manifest(&one.digest) {
             Ok(manifest) => manifest.document,
             // A list may name what was deleted since, or is not a signature.
             Err(OciError::Missing { .. } | OciError::Shape { .. }) => continue,
@@ -161,7 +161,7 @@ pub(super) fn evidence(store: &dyn Store, digest: &str) -> Result<Vec<Evidence>,
             layer.size <= MOST_BUNDLE_BYTES && version_of(&layer.media_type).is_some()
         });
         for layer in bundles.take(MOST_SIGNATURES - found.len()) {
-            let bytes = OciError::if_present(store.blob(layer, MOST_BUNDLE_BYTES))?;
+            let bytes = OciError::if_present(store.read_blob(layer, MOST_BUNDLE_BYTES))?;
             let bundle = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
             let key = layer.annotations.get(KEY).cloned();
             found.extend(bundle.map(|bundle| Evidence { bundle, key }));
@@ -195,20 +195,20 @@ mod tests {
 
     #[test]
     fn signers_are_those_that_openssl_computes() {
-        assert_eq!(SigningKey::read(ED25519_PEM).ok().unwrap().signer(), ED25519_SIGNER);
-        assert_eq!(SigningKey::read(P256_PEM).ok().unwrap().signer(), P256_SIGNER);
-        assert_eq!(SigningKey::read(b"nonsense").err(), Some(KeyError::Format));
+        assert_eq!(SigningKey::parse_pem(ED25519_PEM).ok().unwrap().signer(), ED25519_SIGNER);
+        assert_eq!(SigningKey::parse_pem(P256_PEM).ok().unwrap().signer(), P256_SIGNER);
+        assert_eq!(SigningKey::parse_pem(b"nonsense").err(), Some(KeyError::Format));
         let other = b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
-        assert_eq!(SigningKey::read(other).err(), Some(KeyError::Algorithm));
+        assert_eq!(SigningKey::parse_pem(other).err(), Some(KeyError::Algorithm));
     }
 
     fn signers(store: &dyn Store, artifact: &Fetched) -> BTreeSet<String> {
-        let found = evidence(store, &artifact.digest).unwrap();
+        let found = fetch_evidence(store, &artifact.digest).unwrap();
         let trust = Trust::default();
         let verified = found.iter().filter_map(|one| {
-            let key = one.key();
+            let key = one.public_key();
             let now = SystemTime::UNIX_EPOCH;
-            trust.verify(&one.bundle, &artifact.bytes, key.as_ref(), now).ok()
+            trust.verify_bundle(&one.bundle, &artifact.bytes, key.as_ref(), now).ok()
         });
         verified.map(|one| one.signer.to_string()).collect()
     }
@@ -217,26 +217,28 @@ mod tests {
     fn only_valid_signatures_of_the_same_artifact_count() {
         let directory = tempfile::tempdir().unwrap();
         let layout = Layout::new(&OsSystem, directory.path());
-        let artifact = Fetched::made(Document::manifest(super::super::model::ITEM, Vec::new()));
+        let artifact =
+            Fetched::from_document(Document::new_manifest(super::super::model::ITEM, Vec::new()));
         layout.put_manifest(&artifact, Some("v1")).unwrap();
         assert!(signers(&layout, &artifact).is_empty());
         let subject = artifact.descriptor();
         for (pem, count) in [(ED25519_PEM, 1), (P256_PEM, 2)] {
-            let key = SigningKey::read(pem).ok().unwrap();
-            sign(&layout, "oci://h/a", &subject, &key).unwrap();
+            let key = SigningKey::parse_pem(pem).ok().unwrap();
+            sign_artifact(&layout, "oci://h/a", &subject, &key).unwrap();
             assert_eq!(signers(&layout, &artifact).len(), count);
         }
         let all = signers(&layout, &artifact);
         assert!(all.contains(ED25519_SIGNER) && all.contains(P256_SIGNER));
         // The bundle of one artifact, added to another one.
-        let other = Fetched::made(Document::manifest(super::super::model::BUNDLE, Vec::new()));
+        let other =
+            Fetched::from_document(Document::new_manifest(super::super::model::BUNDLE, Vec::new()));
         layout.put_manifest(&other, Some("v2")).unwrap();
         assert!(signers(&layout, &other).is_empty());
-        let bundle = evidence(&layout, &artifact.digest).unwrap().remove(0);
-        let key = bundle.key();
-        let about = Descriptor::of(MANIFEST, &other.bytes);
-        attach(&layout, &about, bundle.bundle.as_bytes(), key.as_ref()).unwrap();
-        assert_eq!(evidence(&layout, &other.digest).unwrap().len(), 1);
+        let bundle = fetch_evidence(&layout, &artifact.digest).unwrap().remove(0);
+        let key = bundle.public_key();
+        let about = Descriptor::from_bytes(MANIFEST, &other.bytes);
+        attach_bundle(&layout, &about, bundle.bundle.as_bytes(), key.as_ref()).unwrap();
+        assert_eq!(fetch_evidence(&layout, &other.digest).unwrap().len(), 1);
         assert!(signers(&layout, &other).is_empty());
     }
 }

@@ -26,13 +26,13 @@ pub(crate) struct Fetched {
 impl Fetched {
     /// Parses bytes whose digest is known to be right.
     pub(crate) fn new(repository: &str, bytes: Vec<u8>) -> Result<Fetched, OciError> {
-        let document =
-            Document::parse(&bytes).map_err(|problem| OciError::shape(repository, problem))?;
+        let document = Document::parse(&bytes)
+            .map_err(|problem| OciError::wrong_shape(repository, problem))?;
         Ok(Fetched { digest: digest_of(&bytes), bytes, document })
     }
 
     /// Makes the bytes of a new document.
-    pub(crate) fn made(document: Document) -> Fetched {
+    pub(crate) fn from_document(document: Document) -> Fetched {
         let bytes = document.to_bytes();
         Fetched { digest: digest_of(&bytes), bytes, document }
     }
@@ -40,7 +40,7 @@ impl Fetched {
     /// Describes it, for an index or a signature.
     pub(crate) fn descriptor(&self) -> Descriptor {
         let media_type = if self.document.is_index() { INDEX } else { MANIFEST };
-        let mut descriptor = Descriptor::of(media_type, &self.bytes);
+        let mut descriptor = Descriptor::from_bytes(media_type, &self.bytes);
         descriptor.artifact_type = self.document.kind().map(str::to_owned);
         descriptor
     }
@@ -51,19 +51,19 @@ impl Fetched {
 /// Contents that it returns have the digest that was asked for.
 pub(crate) trait Store: Sync {
     /// Returns the digest of a tag.
-    fn resolve(&self, tag: &str) -> Result<String, OciError>;
+    fn resolve_tag(&self, tag: &str) -> Result<String, OciError>;
 
     /// Returns the manifest or index of a tag or digest.
-    fn manifest(&self, reference: &str) -> Result<Fetched, OciError>;
+    fn read_manifest(&self, reference: &str) -> Result<Fetched, OciError>;
 
     /// Returns the content of a layer.
-    fn blob(&self, descriptor: &Descriptor, limit: u64) -> Result<Vec<u8>, OciError>;
+    fn read_blob(&self, descriptor: &Descriptor, limit: u64) -> Result<Vec<u8>, OciError>;
 
     /// Returns the names of all tags.
-    fn tags(&self) -> Result<Vec<String>, OciError>;
+    fn list_tags(&self) -> Result<Vec<String>, OciError>;
 
     /// Returns the artifacts about another one, such as its signatures.
-    fn referrers(&self, digest: &str) -> Result<Vec<Descriptor>, OciError>;
+    fn list_referrers(&self, digest: &str) -> Result<Vec<Descriptor>, OciError>;
 
     /// Keeps the content of a layer, unless it is there.
     fn put_blob(&self, digest: &str, bytes: &[u8]) -> Result<(), OciError>;
@@ -73,7 +73,7 @@ pub(crate) trait Store: Sync {
 }
 
 /// Opens the place of a source. Sends nothing yet.
-pub(crate) fn open<'s>(
+pub(crate) fn open_store<'s>(
     system: &'s dyn System,
     source: &OciSource,
     purpose: Purpose,
@@ -92,7 +92,11 @@ pub(crate) fn fallback_tag(digest: &str) -> String {
 }
 
 /// Refuses content with another digest.
-pub(crate) fn checked(repository: &str, digest: &str, bytes: Vec<u8>) -> Result<Vec<u8>, OciError> {
+pub(crate) fn verify_digest(
+    repository: &str,
+    digest: &str,
+    bytes: Vec<u8>,
+) -> Result<Vec<u8>, OciError> {
     let found = digest_of(&bytes);
     if found == digest {
         return Ok(bytes);

@@ -36,7 +36,7 @@ impl From<OciError> for Failure {
 }
 
 /// Sends a request once.
-pub(super) fn send(
+pub(super) fn send_request(
     agent: &ureq::Agent,
     request: ureq::http::request::Builder,
     body: Option<(&[u8], &str)>,
@@ -56,12 +56,12 @@ pub(super) fn send(
     }
 }
 
-pub(super) fn header<'r>(response: &'r Response<ureq::Body>, name: &str) -> Option<&'r str> {
+pub(super) fn find_header<'r>(response: &'r Response<ureq::Body>, name: &str) -> Option<&'r str> {
     response.headers().get(name)?.to_str().ok()
 }
 
 /// Returns the status of an answer, and the registry's own words.
-pub(super) fn answer(response: Response<ureq::Body>) -> String {
+pub(super) fn describe_answer(response: Response<ureq::Body>) -> String {
     let status = response.status();
     let mut bytes = Vec::new();
     let _ = response.into_body().into_reader().take(ANSWER_BYTES).read_to_end(&mut bytes);
@@ -76,7 +76,7 @@ pub(super) fn answer(response: Response<ureq::Body>) -> String {
 }
 
 /// Returns the pause before an attempt: longer each time, or what the registry asks for.
-pub(super) fn pause(attempt: u32, said: &str) -> Duration {
+pub(super) fn retry_delay(attempt: u32, said: &str) -> Duration {
     let own = FIRST_PAUSE * 2u32.pow(attempt.min(8) - 1);
     let asked = said.rsplit_once("retry after ").and_then(|(_, text)| text.trim().parse().ok());
     asked.map_or(own, |seconds| Duration::from_secs(seconds).max(own)).min(LONGEST_PAUSE)

@@ -8,17 +8,17 @@ use brief_syntax::limits;
 use brief_system::{Dir, FileContent};
 
 use super::disk::Disk;
-use super::split;
+use super::split_path;
 
 /// The directory of backups, below the directory of our own state.
 pub(crate) const BACKUPS: &str = "backups";
 
 /// Copies a file before it is replaced, and returns the name of the copy.
 pub(super) fn back_up(disk: &mut Disk<'_>, own: &Disk<'_>, path: &str) -> io::Result<String> {
-    let content = disk.read(path).map_err(io::Error::other)?;
+    let content = disk.read_file(path).map_err(io::Error::other)?;
     // A private file stays private.
     let mut directory = own.make_private_directory(BACKUPS)?;
-    let (parent, name) = split(path);
+    let (parent, name) = split_path(path);
     for part in parent.split('/').filter(|part| !part.is_empty()) {
         directory = directory.make_dir(OsStr::new(part))?;
     }
@@ -53,8 +53,8 @@ impl BackupFile {
 
 /// Reads a backup; `None` when it was removed.
 pub(super) fn read_backup(own: &Disk<'_>, copy: &str) -> io::Result<Option<BackupFile>> {
-    let Some(mut directory) = own.directory(BACKUPS)? else { return Ok(None) };
-    let (parent, name) = split(copy);
+    let Some(mut directory) = own.open_directory(BACKUPS)? else { return Ok(None) };
+    let (parent, name) = split_path(copy);
     if !parent.is_empty() {
         match directory.open_dir_below(Path::new(parent)) {
             Ok(below) => directory = below,

@@ -10,7 +10,7 @@ use brief_system::hash::Hasher;
 use brief_system::{Access, Dir, FileContent, Over, Permission, ReadError, STAGED, System};
 
 use super::record::FileRecord;
-use super::{if_found, split, with_parents};
+use super::{if_found, split_path, with_parents};
 
 /// The limit for directories that are held open. The files of an item lie in directories of every client, and those
 /// of the next item in the same ones.
@@ -44,7 +44,7 @@ pub(crate) enum DiskState {
 impl<'d> Disk<'d> {
     /// Opens a directory, which need not exist.
     pub(crate) fn open(system: &'d dyn System, path: &Path) -> io::Result<Disk<'d>> {
-        Disk::holding(system, path, system.open_dir(path))
+        Disk::from_opened(system, path, system.open_dir(path))
     }
 
     /// Opens a directory of our own state, which need not exist. A link is an error: its target belongs to
@@ -54,10 +54,10 @@ impl<'d> Disk<'d> {
             (Some(above), Some(name)) => system.open_dir_below(above, Path::new(name)),
             _ => system.open_dir(path),
         };
-        Disk::holding(system, path, opened)
+        Disk::from_opened(system, path, opened)
     }
 
-    fn holding(
+    fn from_opened(
         system: &'d dyn System,
         path: &Path,
         opened: io::Result<Box<dyn Dir>>,
@@ -68,7 +68,7 @@ impl<'d> Disk<'d> {
     }
 
     /// Creates the directory if it does not exist.
-    pub(crate) fn create(&mut self) -> io::Result<()> {
+    pub(crate) fn create_if_missing(&mut self) -> io::Result<()> {
         if self.top.is_none() {
             self.system.create_dir(&self.path)?;
             self.top = Some(self.system.open_dir(&self.path)?);
@@ -96,7 +96,7 @@ impl<'d> Disk<'d> {
     }
 
     /// Opens a directory in it; `None` when it does not exist.
-    pub(crate) fn directory(&self, name: &str) -> io::Result<Option<Box<dyn Dir>>> {
+    pub(crate) fn open_directory(&self, name: &str) -> io::Result<Option<Box<dyn Dir>>> {
         let Some(top) = &self.top else { return Ok(None) };
         if_found(top.open_dir(OsStr::new(name)))
     }
@@ -110,7 +110,7 @@ impl<'d> Disk<'d> {
     /// Opens a directory in it. Creates it for the user alone if needed.
     pub(crate) fn make_private_directory(&self, name: &str) -> io::Result<Box<dyn Dir>> {
         let top = self.top.as_deref().ok_or(io::ErrorKind::NotFound)?;
-        if let Some(found) = self.directory(name)? {
+        if let Some(found) = self.open_directory(name)? {
             return Ok(found);
         }
         self.system.create_private_dir(&self.path.join(name))?;
@@ -118,7 +118,7 @@ impl<'d> Disk<'d> {
     }
 
     /// Returns the state of a path.
-    pub(crate) fn look(&mut self, path: &str) -> DiskState {
+    pub(crate) fn read_state(&mut self, path: &str) -> DiskState {
         if self.is_new {
             return DiskState::Missing;
         }
@@ -148,15 +148,20 @@ impl<'d> Disk<'d> {
     }
 
     /// Reads a whole file.
-    pub(crate) fn read(&mut self, path: &str) -> Result<FileContent, ReadError> {
+    pub(crate) fn read_file(&mut self, path: &str) -> Result<FileContent, ReadError> {
         let (directory, name) = self.parent_of(path)?.ok_or(ReadError::Missing)?;
         directory.read_file(name, limits::SUPPORT_FILE_BYTES)
     }
 
     /// Puts a staged file in place. Creates the directories above it.
-    pub(crate) fn take(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
-        let (parent, name) = split(path);
-        let directory = self.make(parent)?;
+    pub(crate) fn move_from_stage(
+        &mut self,
+        stage: &dyn Dir,
+        staged: &str,
+        path: &str,
+    ) -> io::Result<()> {
+        let (parent, name) = split_path(path);
+        let directory = self.ensure_directory(parent)?;
         let (staged, name) = (OsStr::new(staged), OsStr::new(name));
         match directory.take_file(stage, staged, name) {
             // The user's own directories may be on several file systems.
@@ -171,7 +176,12 @@ impl<'d> Disk<'d> {
     }
 
     /// Exchanges a staged file and the one at a path.
-    pub(crate) fn exchange(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
+    pub(crate) fn exchange_file(
+        &mut self,
+        stage: &dyn Dir,
+        staged: &str,
+        path: &str,
+    ) -> io::Result<()> {
         let (directory, name) = self.parent_of(path)?.ok_or(io::ErrorKind::NotFound)?;
         directory.exchange_file(stage, OsStr::new(staged), name)
     }
@@ -188,7 +198,12 @@ impl<'d> Disk<'d> {
     }
 
     /// Moves a file to the staged ones.
-    pub(crate) fn give(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
+    pub(crate) fn move_to_stage(
+        &mut self,
+        stage: &dyn Dir,
+        staged: &str,
+        path: &str,
+    ) -> io::Result<()> {
         let Some((directory, name)) = self.parent_of(path)? else { return Ok(()) };
         let staged = OsStr::new(staged);
         match stage.take_file(directory, name, staged) {
@@ -201,7 +216,7 @@ impl<'d> Disk<'d> {
     }
 
     /// Removes a directory and its parents as far as they are empty.
-    pub(crate) fn tidy(&mut self, directory: &str) {
+    pub(crate) fn remove_empty_directories(&mut self, directory: &str) {
         for directory in with_parents(directory).filter(|directory| !directory.is_empty()) {
             // A directory that is not empty stays, and so do its parents.
             if !self.remove_directory(directory) {
@@ -211,7 +226,7 @@ impl<'d> Disk<'d> {
     }
 
     /// Removes the directories that this run has created for files, as far as they are empty.
-    pub(crate) fn unmake(&mut self) {
+    pub(crate) fn remove_created_directories(&mut self) {
         // Deeper directories come first.
         for directory in std::mem::take(&mut self.made).iter().rev() {
             self.remove_directory(directory);
@@ -230,12 +245,12 @@ impl<'d> Disk<'d> {
 
     /// Returns the directory of a file, and the file's name; `None` when the directory does not exist.
     fn parent_of<'n>(&mut self, path: &'n str) -> io::Result<Option<(&dyn Dir, &'n OsStr)>> {
-        let (parent, name) = split(path);
-        Ok(self.hold(parent)?.map(|directory| (directory, OsStr::new(name))))
+        let (parent, name) = split_path(path);
+        Ok(self.find_directory(parent)?.map(|directory| (directory, OsStr::new(name))))
     }
 
     /// Returns a directory below; `None` when it does not exist. A link in the path is an error.
-    fn hold(&mut self, directory: &str) -> io::Result<Option<&dyn Dir>> {
+    fn find_directory(&mut self, directory: &str) -> io::Result<Option<&dyn Dir>> {
         let Some(top) = self.top.as_deref() else { return Ok(None) };
         if directory.is_empty() {
             return Ok(Some(top));
@@ -249,29 +264,29 @@ impl<'d> Disk<'d> {
                 self.missing.insert(first.to_owned());
                 return Ok(None);
             };
-            keep(&mut self.held, directory, handle);
+            cache_handle(&mut self.held, directory, handle);
         }
-        Ok(held(&self.held, directory))
+        Ok(find_handle(&self.held, directory))
     }
 
     /// Returns a directory below. Creates it if needed.
-    fn make(&mut self, directory: &str) -> io::Result<&dyn Dir> {
+    fn ensure_directory(&mut self, directory: &str) -> io::Result<&dyn Dir> {
         if directory.is_empty() {
             return self.top.as_deref().ok_or_else(|| io::ErrorKind::NotFound.into());
         }
         if !self.held.iter().any(|(name, _)| name == directory) {
-            let (above, name) = split(directory);
+            let (above, name) = split_path(directory);
             let is_new = self.is_new || self.made.contains(above) && !self.made.contains(directory);
-            let is_there = !is_new && self.hold(directory)?.is_some();
+            let is_there = !is_new && self.find_directory(directory)?.is_some();
             if !is_there {
-                let handle = self.make(above)?.make_dir(OsStr::new(name))?;
-                keep(&mut self.held, directory, handle);
+                let handle = self.ensure_directory(above)?.make_dir(OsStr::new(name))?;
+                cache_handle(&mut self.held, directory, handle);
                 // It exists from now on.
                 self.missing.remove(directory);
                 self.made.insert(directory.to_owned());
             }
         }
-        held(&self.held, directory).ok_or_else(|| io::ErrorKind::NotFound.into())
+        find_handle(&self.held, directory).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 
@@ -290,7 +305,7 @@ fn first_missing<'n>(
         match if_found(top.open_dir_below(Path::new(above))) {
             Ok(None) => first = above,
             Ok(Some(handle)) => {
-                keep(held, above, handle);
+                cache_handle(held, above, handle);
                 break;
             }
             Err(_) => break,
@@ -299,7 +314,7 @@ fn first_missing<'n>(
     first
 }
 
-fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn Dir>) {
+fn cache_handle(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn Dir>) {
     if all.len() == HELD {
         // Parents of the directory stay open, because its neighbors need them next.
         let is_above = |name: &String| with_parents(directory).any(|above| above == name);
@@ -309,7 +324,7 @@ fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn 
     all.push((directory.to_owned(), handle));
 }
 
-fn held<'h>(all: &'h [(String, Box<dyn Dir>)], directory: &str) -> Option<&'h dyn Dir> {
+fn find_handle<'h>(all: &'h [(String, Box<dyn Dir>)], directory: &str) -> Option<&'h dyn Dir> {
     all.iter().find(|(name, _)| name == directory).map(|(_, handle)| handle.as_ref())
 }
 

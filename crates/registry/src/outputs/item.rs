@@ -17,7 +17,7 @@ use brief_system::hash::{Hasher, sha256};
 use brief_system::{Dir, Permission, ReadError, System};
 
 use super::record::FileRecord;
-use super::split;
+use super::split_path;
 
 /// The limit for the bytes of an item's files in memory.
 const HELD: usize = 4 * 1024 * 1024;
@@ -45,15 +45,15 @@ impl ItemFiles {
         let Some(first) = item.files().first() else { return Ok(item_files) };
         let directory = system
             .open_dir_below(root.path(), Path::new(item.slashed()))
-            .map_err(|error| unreadable(item, &first.path, &error.into()))?;
+            .map_err(|error| unreadable_diagnostic(item, &first.path, &error.into()))?;
         let mut held: Option<(&str, Box<dyn Dir>)> = None;
         let mut space = HELD;
         for file in item.files() {
-            let (parent, name) = split(&file.path);
+            let (parent, name) = split_path(&file.path);
             if !parent.is_empty() && held.as_ref().is_none_or(|(path, _)| *path != parent) {
                 let handle = directory
                     .open_dir_below(Path::new(parent))
-                    .map_err(|error| unreadable(item, &file.path, &error.into()))?;
+                    .map_err(|error| unreadable_diagnostic(item, &file.path, &error.into()))?;
                 held = Some((parent, handle));
             }
             let place = match &held {
@@ -61,7 +61,7 @@ impl ItemFiles {
                 _ => directory.as_ref(),
             };
             let one = read_one(place, name, &mut space)
-                .map_err(|error| unreadable(item, &file.path, &error))?;
+                .map_err(|error| unreadable_diagnostic(item, &file.path, &error))?;
             item_files.files.insert(file.path.clone(), one);
         }
         item_files.directory = Some(directory);
@@ -69,35 +69,39 @@ impl ItemFiles {
     }
 
     /// Returns the record of a file once it is written.
-    pub(crate) fn record(&self, path: &str) -> Option<&FileRecord> {
+    pub(crate) fn find_record(&self, path: &str) -> Option<&FileRecord> {
         self.files.get(path).map(|file| &file.record)
     }
 
     /// Reads every file: its path, content and permission.
-    pub(crate) fn each(&self, mut read: impl FnMut(&str, io::Result<Vec<u8>>, Permission)) {
+    pub(crate) fn read_each(&self, mut read: impl FnMut(&str, io::Result<Vec<u8>>, Permission)) {
         for (path, file) in &self.files {
             let mut content = Vec::new();
-            let outcome = self.copy(path, &mut content);
+            let outcome = self.copy_file(path, &mut content);
             read(path, outcome.map(|()| content), file.record.permission());
         }
     }
 
     /// Writes the content of an output.
-    pub(crate) fn fill(&self, content: &OutputContent, target: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write_content(
+        &self,
+        content: &OutputContent,
+        target: &mut dyn Write,
+    ) -> io::Result<()> {
         match content {
             OutputContent::Text(text) => target.write_all(text.as_bytes()),
-            OutputContent::Copy(path) => self.copy(path, target),
+            OutputContent::Copy(path) => self.copy_file(path, target),
         }
     }
 
     /// Writes the content of a file.
-    fn copy(&self, path: &str, target: &mut dyn Write) -> io::Result<()> {
+    fn copy_file(&self, path: &str, target: &mut dyn Write) -> io::Result<()> {
         let file = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;
         if let Some(bytes) = &file.bytes {
             return target.write_all(bytes);
         }
         let directory = self.directory.as_deref().ok_or(io::ErrorKind::NotFound)?;
-        let (parent, name) = split(path);
+        let (parent, name) = split_path(path);
         let below;
         let place = if parent.is_empty() {
             directory
@@ -149,8 +153,8 @@ fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFi
     Ok(ItemFile { record, bytes })
 }
 
-fn unreadable(item: &PortableItem, path: &str, error: &ReadError) -> Box<Diagnostic> {
-    let source = Arc::new(Source::unread(item.directory().join(path)));
+fn unreadable_diagnostic(item: &PortableItem, path: &str, error: &ReadError) -> Box<Diagnostic> {
+    let source = Arc::new(Source::without_text(item.directory().join(path)));
     // Nothing is wrong with the file for its author, who has the content.
     if matches!(error, ReadError::Io(error) if error.to_string() == IS_POINTER) {
         let message = format!("`brief add` does not install this item: the file {IS_POINTER}");
@@ -165,31 +169,32 @@ fn unreadable(item: &PortableItem, path: &str, error: &ReadError) -> Box<Diagnos
 
 /// Reports a file that could be read, and cannot be read again.
 pub(crate) fn changed_file(item: &PortableItem, path: &str, error: &io::Error) -> Box<Diagnostic> {
-    let problem = unreadable(item, path, &ReadError::Io(io::Error::other(error.to_string())));
+    let problem =
+        unreadable_diagnostic(item, path, &ReadError::Io(io::Error::other(error.to_string())));
     Box::new(problem.with_help("run the same command again when nothing changes the source"))
 }
 
 /// Returns the hash of an item's content, which does not depend on its directory.
 pub(crate) fn content_hash(item: &PortableItem, item_files: &ItemFiles) -> String {
     let mut parts = TextsHasher::default();
-    parts.add(item.kind().as_str());
+    parts.add_text(item.kind().as_str());
     parts.add_bytes(item.document().source().bytes_from_line(0));
     for own in item.overrides() {
-        parts.add(&own.client);
+        parts.add_text(&own.client);
         parts.add_bytes(own.source.bytes_from_line(0));
     }
-    parts.add("files");
+    parts.add_text("files");
     for (path, file) in &item_files.files {
-        parts.add(path);
-        parts.add(&file.record.sha256);
-        parts.add(if file.record.program { "program" } else { "data" });
+        parts.add_text(path);
+        parts.add_text(&file.record.sha256);
+        parts.add_text(if file.record.program { "program" } else { "data" });
     }
     parts.0.finish()
 }
 
 /// Returns the hash of everything that an item's outputs are made from. `context` stands for the inputs that
 /// all items share: the program, the clients, the options.
-pub(crate) fn fingerprint(
+pub(crate) fn fingerprint_item(
     context: &str,
     clients: &[&str],
     item: &PortableItem,
@@ -204,7 +209,7 @@ pub(crate) fn fingerprint(
 struct TextsHasher(Hasher);
 
 impl TextsHasher {
-    fn add(&mut self, part: &str) {
+    fn add_text(&mut self, part: &str) {
         self.add_bytes(part.as_bytes());
     }
 
@@ -235,10 +240,10 @@ mod tests {
         let files = BTreeMap::from([("large".to_owned(), file)]);
         let item = ItemFiles { directory: Some(directory), files };
         let mut written = Vec::new();
-        item.copy("large", &mut written).unwrap();
+        item.copy_file("large", &mut written).unwrap();
         assert_eq!(written, text(b'a'));
         system.replace_file(&path, &text(b'b')).unwrap();
-        let refused = item.copy("large", &mut io::sink()).unwrap_err();
+        let refused = item.copy_file("large", &mut io::sink()).unwrap_err();
         assert_eq!(refused.to_string(), "`large` of the source changed while it was read");
     }
 }

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 
 use brief_system::hash::sha256;
-use brief_system::{FileOwner, System, Writers, state_directory, words};
+use brief_system::{FileOwner, System, Writers, render_io_error, state_directory};
 
 /// The file with the key, in the user's state directory.
 const KEY: &str = "journal.key";
@@ -19,7 +19,7 @@ const KEY_BYTES: usize = 64;
 
 /// Returns the mark of a text for a directory. Returns `None` without a writable state directory; later runs
 /// never carry out a journal without a mark.
-pub(crate) fn make(
+pub(crate) fn create_mark(
     system: &dyn System,
     directory: &Path,
     text: &[u8],
@@ -32,7 +32,7 @@ pub(crate) fn make(
             Err(error) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) => {}
             Err(error) => {
                 let path = state.join(KEY);
-                let message = format!("`{}`: {}", path.display(), words(&error));
+                let message = format!("`{}`: {}", path.display(), render_io_error(&error));
                 return Err(io::Error::new(error.kind(), message));
             }
             Ok(()) => {}
@@ -66,7 +66,7 @@ fn read_key(system: &dyn System) -> Option<String> {
 }
 
 fn create_key(system: &dyn System, state: &Path) -> io::Result<()> {
-    let key = sha256(&system.random()?);
+    let key = sha256(&system.random_bytes()?);
     system.create_private_dir(state)?;
     match system.open_dir(state)?.put_private_file(OsStr::new(KEY), key.as_bytes()) {
         // Another run created it first.

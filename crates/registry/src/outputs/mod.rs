@@ -59,7 +59,7 @@ pub struct Difference {
 }
 
 /// Splits a path with `/` into the directory and the name.
-pub(crate) fn split(path: &str) -> (&str, &str) {
+pub(crate) fn split_path(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn with_parents(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the diagnostics that are errors.
-pub(crate) fn errors<'d>(
+pub(crate) fn filter_errors<'d>(
     diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
 ) -> impl Iterator<Item = &'d Diagnostic> {
     diagnostics.into_iter().filter(|found| found.severity == Severity::Error)

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::disk::{Disk, DiskState};
 use super::mark;
 use super::record::is_plain_path;
-use super::{Durability, if_found, split};
+use super::{Durability, if_found, split_path};
 
 /// The directory of staged files.
 const STAGED: &str = "staged";
@@ -48,7 +48,7 @@ pub(crate) struct Disks<'d> {
 }
 
 impl<'d> Disks<'d> {
-    fn at(&mut self, place: WriteRoot) -> &mut Disk<'d> {
+    fn disk_for(&mut self, place: WriteRoot) -> &mut Disk<'d> {
         match place {
             WriteRoot::Outputs => &mut self.outputs,
             WriteRoot::Config => &mut self.config,
@@ -118,8 +118,9 @@ pub(crate) const CLIENTS: &str = "clients/";
 
 impl Journal {
     /// Adds the mark of this machine, if it can make one.
-    fn sign(&mut self, system: &dyn System, directory: &Path) -> io::Result<()> {
-        self.mark = mark::make(system, directory, &self.unmarked()?)?.unwrap_or_default();
+    fn add_mark(&mut self, system: &dyn System, directory: &Path) -> io::Result<()> {
+        self.mark =
+            mark::create_mark(system, directory, &self.marked_bytes()?)?.unwrap_or_default();
         Ok(())
     }
 
@@ -135,13 +136,13 @@ impl Journal {
         };
         self.version == VERSION
             && self
-                .unmarked()
+                .marked_bytes()
                 .is_ok_and(|text| mark::is_valid(system, &self.mark, directory, &text))
             && self.puts.iter().all(|put| is_plain(put.at, &put.path))
             && self.removals.iter().all(|removal| is_plain(removal.at, &removal.path))
     }
 
-    fn unmarked(&self) -> serde_json::Result<Vec<u8>> {
+    fn marked_bytes(&self) -> serde_json::Result<Vec<u8>> {
         let Journal { version, asked, removals, puts, .. } = self;
         serde_json::to_vec(&(version, asked, removals, puts))
     }
@@ -194,18 +195,18 @@ impl Stage {
     pub(crate) fn begin(own: &Disk<'_>, durability: Durability) -> io::Result<Stage> {
         // The directory is private, because it may hold parts of the user's private files.
         let files = own.make_private_directory(STAGED)?;
-        clear(files.as_ref())?;
+        remove_staged_files(files.as_ref())?;
         let journal = Journal { version: VERSION, ..Journal::default() };
         Ok(Stage { files, last: 0, journal, durability })
     }
 
     /// Stages a file with this content.
     pub(crate) fn put_bytes(&mut self, planned: Planned<'_>, bytes: &[u8]) -> io::Result<()> {
-        self.put(planned, sha256(bytes), &mut |target| target.write_all(bytes))
+        self.stage_file(planned, sha256(bytes), &mut |target| target.write_all(bytes))
     }
 
     /// Stages a file; `fill` writes its content, which has the given hash.
-    pub(crate) fn put(
+    pub(crate) fn stage_file(
         &mut self,
         planned: Planned<'_>,
         sha256: String,
@@ -213,7 +214,7 @@ impl Stage {
     ) -> io::Result<()> {
         self.last += 1;
         let mut target =
-            self.files.create_file(OsStr::new(&name(self.last)), planned.permission)?;
+            self.files.create_file(OsStr::new(&staged_name(self.last)), planned.permission)?;
         fill(target.as_mut())?;
         target.flush()?;
         let Planned { at, path, mode, before, .. } = planned;
@@ -223,7 +224,7 @@ impl Stage {
     }
 
     /// Plans to remove a file with this hash.
-    pub(crate) fn remove(&mut self, at: WriteRoot, path: &str, sha256: &str) {
+    pub(crate) fn stage_removal(&mut self, at: WriteRoot, path: &str, sha256: &str) {
         self.last += 1;
         let (path, sha256) = (path.to_owned(), sha256.to_owned());
         self.journal.removals.push(Removal { at, path, sha256, staged: self.last });
@@ -235,8 +236,8 @@ impl Stage {
     }
 
     /// Returns the place of the last staged file.
-    pub(crate) fn last(&self) -> (&dyn Dir, String) {
-        (self.files.as_ref(), name(self.last))
+    pub(crate) fn last_staged_file(&self) -> (&dyn Dir, String) {
+        (self.files.as_ref(), staged_name(self.last))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -250,30 +251,30 @@ impl Stage {
         disks: &mut Disks<'_>,
     ) -> Result<(), CommitError> {
         if self.is_empty() {
-            return finish(&disks.own, self.files.as_ref()).map_err(CommitError::Nothing);
+            return remove_stage(&disks.own, self.files.as_ref()).map_err(CommitError::Nothing);
         }
         // Sorted by path, so that each directory is opened once.
         self.journal.puts.sort_by(|left, right| left.path.cmp(&right.path));
         // The manifest, the lock and the record come last, because they describe the other files.
         self.journal.puts.sort_by_key(|put| put.at != WriteRoot::Outputs);
-        if let Err(error) = self.announce(system, &disks.own) {
+        if let Err(error) = self.write_journal(system, &disks.own) {
             return Err(self.give_up(error, &disks.own));
         }
         if let Err((done, error)) = carry_out(&self.journal, self.files.as_ref(), disks) {
-            return Err(match undo(&self.journal, self.files.as_ref(), disks, done) {
+            return Err(match undo_changes(&self.journal, self.files.as_ref(), disks, done) {
                 Ok(()) => self.give_up(error, &disks.own),
                 Err(_) => CommitError::Half(error),
             });
         }
         if self.durability == Durability::Lasting {
-            system.settle(disks.outputs.path()).map_err(CommitError::Half)?;
+            system.sync_file_system(disks.outputs.path()).map_err(CommitError::Half)?;
         }
-        finish(&disks.own, self.files.as_ref()).map_err(CommitError::Half)
+        remove_stage(&disks.own, self.files.as_ref()).map_err(CommitError::Half)
     }
 
     /// Puts the journal in place. It is staged first, so that the next run removes an incomplete one.
-    fn announce(&mut self, system: &dyn System, own: &Disk<'_>) -> io::Result<()> {
-        self.journal.sign(system, own.path())?;
+    fn write_journal(&mut self, system: &dyn System, own: &Disk<'_>) -> io::Result<()> {
+        self.journal.add_mark(system, own.path())?;
         let top = own.top().ok_or(io::ErrorKind::NotFound)?;
         let staged = OsStr::new(STAGED_JOURNAL);
         let mut target = self.files.create_file(staged, Permission::Data)?;
@@ -283,22 +284,22 @@ impl Stage {
         if self.durability == Durability::Passing {
             return top.take_file(self.files.as_ref(), staged, OsStr::new(JOURNAL));
         }
-        system.settle(own.path())?;
+        system.sync_file_system(own.path())?;
         top.take_file(self.files.as_ref(), staged, OsStr::new(JOURNAL))?;
         // No file is moved before the journal is safe on disk.
-        top.settle()
+        top.sync_directory()
     }
 
     /// Returns the error after nothing was done or everything was undone. If the journal cannot be removed,
     /// the next run makes the changes after all.
     fn give_up(&self, error: io::Error, own: &Disk<'_>) -> CommitError {
-        let _ = finish(own, self.files.as_ref());
+        let _ = remove_stage(own, self.files.as_ref());
         if is_pending(own) { CommitError::Half(error) } else { CommitError::Nothing(error) }
     }
 
     /// Removes the staged files without any change.
     pub(crate) fn abandon(self, own: &Disk<'_>) -> io::Result<()> {
-        finish(own, self.files.as_ref())
+        remove_stage(own, self.files.as_ref())
     }
 }
 
@@ -312,7 +313,7 @@ pub(crate) enum CommitError {
 }
 
 /// Finishes the work of a killed run, and removes its staged files.
-pub(crate) fn recover(
+pub(crate) fn recover_stage(
     system: &dyn System,
     disks: &mut Disks<'_>,
 ) -> Result<Option<Recovered>, RecoverError> {
@@ -320,8 +321,8 @@ pub(crate) fn recover(
     let bytes = match own.read(OsStr::new(JOURNAL), limits::BUILD_RECORD_BYTES) {
         Ok(bytes) => bytes,
         Err(ReadError::Missing) => {
-            if let Some(files) = disks.own.directory(STAGED)? {
-                finish(&disks.own, files.as_ref())?;
+            if let Some(files) = disks.own.open_directory(STAGED)? {
+                remove_stage(&disks.own, files.as_ref())?;
             }
             return Ok(None);
         }
@@ -335,43 +336,44 @@ pub(crate) fn recover(
     let files = disks.own.make_directory(STAGED)?;
     let mut recovered = Recovered { removed: journal.asked.clone(), ..Recovered::default() };
     for removal in &journal.removals {
-        let disk = disks.at(removal.at);
-        if matches!(disk.look(&removal.path), DiskState::File(found) if found.sha256 == removal.sha256)
+        let disk = disks.disk_for(removal.at);
+        if matches!(disk.read_state(&removal.path), DiskState::File(found) if found.sha256 == removal.sha256)
         {
-            remove(removal, files.as_ref(), disk)?;
+            apply_removal(removal, files.as_ref(), disk)?;
         }
     }
-    tidy(&journal, disks);
+    remove_empty_directories(&journal, disks);
     let staged: BTreeSet<_> = files.entries()?.into_iter().map(|entry| entry.name).collect();
     for put in &journal.puts {
         // A file that is no longer staged is in place.
-        if !staged.contains(OsStr::new(&name(put.staged))) {
+        if !staged.contains(OsStr::new(&staged_name(put.staged))) {
             continue;
         }
         // The staged file may have been changed since; the journal has its hash.
         let is_intact = matches!(
-            disks.own.look(&format!("{STAGED}/{}", name(put.staged))),
+            disks.own.read_state(&format!("{STAGED}/{}", staged_name(put.staged))),
             DiskState::File(found) if found.sha256 == put.sha256
         );
-        let disk = disks.at(put.at);
-        match disk.look(&put.path) {
+        let disk = disks.disk_for(put.at);
+        match disk.read_state(&put.path) {
             DiskState::File(found) if found.sha256 == put.sha256 => {}
             _ if !is_intact => recovered.kept.push(put.path.clone()),
             DiskState::File(found) if Some(&found.sha256) != put.before.as_ref() => {
                 recovered.kept.push(put.path.clone());
             }
             DiskState::InTheWay(_) => recovered.kept.push(put.path.clone()),
-            _ => place(put, files.as_ref(), disk).map_err(|error| named(&put.path, &error))?,
+            _ => apply_put(put, files.as_ref(), disk)
+                .map_err(|error| error_with_path(&put.path, &error))?,
         }
     }
-    system.settle(disks.outputs.path())?;
-    finish(&disks.own, files.as_ref())?;
+    system.sync_file_system(disks.outputs.path())?;
+    remove_stage(&disks.own, files.as_ref())?;
     Ok(Some(recovered))
 }
 
 /// Returns whether a run has left files behind, or is running.
 pub(crate) fn is_left(own: &Disk<'_>) -> bool {
-    is_pending(own) || !matches!(own.directory(STAGED), Ok(None))
+    is_pending(own) || !matches!(own.open_directory(STAGED), Ok(None))
 }
 
 /// Returns whether a run was killed, so that the next one has to finish it.
@@ -391,69 +393,76 @@ fn carry_out(
     disks: &mut Disks<'_>,
 ) -> Result<(), (Done, io::Error)> {
     for (index, removal) in journal.removals.iter().enumerate() {
-        remove(removal, files, disks.at(removal.at)).map_err(|error| ((index, 0), error))?;
+        apply_removal(removal, files, disks.disk_for(removal.at))
+            .map_err(|error| ((index, 0), error))?;
     }
-    tidy(journal, disks);
+    remove_empty_directories(journal, disks);
     for (index, put) in journal.puts.iter().enumerate() {
-        place(put, files, disks.at(put.at))
-            .map_err(|error| ((journal.removals.len(), index), named(&put.path, &error)))?;
+        apply_put(put, files, disks.disk_for(put.at)).map_err(|error| {
+            ((journal.removals.len(), index), error_with_path(&put.path, &error))
+        })?;
     }
     Ok(())
 }
 
-fn undo(
+fn undo_changes(
     journal: &Journal,
     files: &dyn Dir,
     disks: &mut Disks<'_>,
     (removals, puts): Done,
 ) -> io::Result<()> {
     for put in journal.puts[..puts].iter().rev() {
-        let staged = name(put.staged);
-        let disk = disks.at(put.at);
+        let staged = staged_name(put.staged);
+        let disk = disks.disk_for(put.at);
         match put.before {
-            Some(_) => disk.exchange(files, &staged, &put.path)?,
-            None => disk.give(files, &staged, &put.path)?,
+            Some(_) => disk.exchange_file(files, &staged, &put.path)?,
+            None => disk.move_to_stage(files, &staged, &put.path)?,
         }
     }
     for place in WriteRoot::ALL {
-        disks.at(place).unmake();
+        disks.disk_for(place).remove_created_directories();
     }
     for removal in journal.removals[..removals].iter().rev() {
-        disks.at(removal.at).take(files, &name(removal.staged), &removal.path)?;
+        disks.disk_for(removal.at).move_from_stage(
+            files,
+            &staged_name(removal.staged),
+            &removal.path,
+        )?;
     }
     Ok(())
 }
 
-fn remove(removal: &Removal, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
-    disk.give(files, &name(removal.staged), &removal.path)
-        .map_err(|error| named(&removal.path, &error))
+fn apply_removal(removal: &Removal, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
+    disk.move_to_stage(files, &staged_name(removal.staged), &removal.path)
+        .map_err(|error| error_with_path(&removal.path, &error))
 }
 
 /// Removes the directories that are empty now, even if the killed run had removed their files.
-fn tidy(journal: &Journal, disks: &mut Disks<'_>) {
+fn remove_empty_directories(journal: &Journal, disks: &mut Disks<'_>) {
     for place in WriteRoot::ALL {
         let removals = journal.removals.iter().filter(|removal| removal.at == place);
-        let directories: BTreeSet<&str> = removals.map(|removal| split(&removal.path).0).collect();
+        let directories: BTreeSet<&str> =
+            removals.map(|removal| split_path(&removal.path).0).collect();
         // Deeper directories come first.
         for directory in directories.iter().rev() {
-            disks.at(place).tidy(directory);
+            disks.disk_for(place).remove_empty_directories(directory);
         }
     }
 }
 
-fn place(put: &Put, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
-    let staged = name(put.staged);
+fn apply_put(put: &Put, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
+    let staged = staged_name(put.staged);
     if put.before.is_some() {
         if put.mode == PermissionSource::Kept {
             disk.share_permissions(files, &staged, &put.path)?;
         }
-        match disk.exchange(files, &staged, &put.path) {
+        match disk.exchange_file(files, &staged, &put.path) {
             // Then the change cannot be undone, but the next run finishes it.
             Err(error) if is_not_possible(&error) => {}
             outcome => return outcome,
         }
     }
-    disk.take(files, &staged, &put.path)
+    disk.move_from_stage(files, &staged, &put.path)
 }
 
 fn is_not_possible(error: &io::Error) -> bool {
@@ -462,14 +471,14 @@ fn is_not_possible(error: &io::Error) -> bool {
 }
 
 /// Removes the journal, then the staged files: without a journal nothing is left to do.
-fn finish(own: &Disk<'_>, files: &dyn Dir) -> io::Result<()> {
+fn remove_stage(own: &Disk<'_>, files: &dyn Dir) -> io::Result<()> {
     let Some(top) = own.top() else { return Ok(()) };
     if_found(top.remove_file(OsStr::new(JOURNAL)))?;
-    clear(files)?;
+    remove_staged_files(files)?;
     top.remove_empty_dir(OsStr::new(STAGED))
 }
 
-fn clear(files: &dyn Dir) -> io::Result<()> {
+fn remove_staged_files(files: &dyn Dir) -> io::Result<()> {
     for entry in files.entries()? {
         files.remove_file(&entry.name)?;
     }
@@ -477,10 +486,10 @@ fn clear(files: &dyn Dir) -> io::Result<()> {
     if_found(files.remove_file(OsStr::new(brief_system::STAGED))).map(drop)
 }
 
-fn name(staged: u32) -> String {
+fn staged_name(staged: u32) -> String {
     staged.to_string()
 }
 
-fn named(path: &str, error: &io::Error) -> io::Error {
+fn error_with_path(path: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{path}`: {error}"))
 }

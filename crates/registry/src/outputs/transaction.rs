@@ -12,7 +12,7 @@ use super::stage::{CommitError, Disks, Stage};
 ///
 /// `plan` decides what is written. Contents of outputs are staged as they are planned. `stage` adds the files that describe
 /// them: the record, the lock, the manifest. Without `durability` nothing is staged, and only the plan is made.
-pub(crate) fn transact<T, E: From<CommitError>>(
+pub(crate) fn run_transaction<T, E: From<CommitError>>(
     system: &dyn System,
     disks: &mut Disks<'_>,
     durability: Option<Durability>,

@@ -9,8 +9,8 @@ use rustls_pki_types::{CertificateDer, SignatureVerificationAlgorithm, UnixTime}
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
 use super::der::{
-    BIT_STRING, INTEGER, OBJECT, OCTET_STRING, SEQUENCE, UTF8_STRING, Value, encoded, field,
-    seconds,
+    BIT_STRING, INTEGER, OBJECT, OCTET_STRING, SEQUENCE, UTF8_STRING, Value, encode_value,
+    field_tag, parse_seconds,
 };
 use super::key::{HashKind, PublicKey};
 
@@ -68,41 +68,41 @@ pub(super) struct Logged<'c> {
 
 impl Certificate {
     /// Reads a certificate in DER.
-    pub(crate) fn read(der: &[u8]) -> Option<Certificate> {
-        let mut parts = Value::only(der, SEQUENCE)?.values();
-        let signed = parts.one(SEQUENCE)?;
-        parts.one(SEQUENCE)?;
-        parts.one(BIT_STRING)?;
+    pub(crate) fn parse_der(der: &[u8]) -> Option<Certificate> {
+        let mut parts = Value::parse_single(der, SEQUENCE)?.values();
+        let signed = parts.next_tagged(SEQUENCE)?;
+        parts.next_tagged(SEQUENCE)?;
+        parts.next_tagged(BIT_STRING)?;
         let mut rest = signed.values();
-        rest.one(field(0));
-        rest.one(INTEGER)?;
-        rest.one(SEQUENCE)?;
-        let issuer = rest.one(SEQUENCE)?.whole.to_owned();
-        let mut valid = rest.one(SEQUENCE)?.values();
-        let valid = (seconds(valid.next()?)?, seconds(valid.next()?)?);
-        let subject = rest.one(SEQUENCE)?.whole.to_owned();
-        let key = rest.one(SEQUENCE)?.whole;
-        rest.one(0x81);
-        rest.one(0x82);
+        rest.next_tagged(field_tag(0));
+        rest.next_tagged(INTEGER)?;
+        rest.next_tagged(SEQUENCE)?;
+        let issuer = rest.next_tagged(SEQUENCE)?.whole.to_owned();
+        let mut valid = rest.next_tagged(SEQUENCE)?.values();
+        let valid = (parse_seconds(valid.next()?)?, parse_seconds(valid.next()?)?);
+        let subject = rest.next_tagged(SEQUENCE)?.whole.to_owned();
+        let key = rest.next_tagged(SEQUENCE)?.whole;
+        rest.next_tagged(0x81);
+        rest.next_tagged(0x82);
         let head = &signed.content[..signed.content.len() - rest.0.len()];
         let (mut extensions, mut kept) = (Vec::new(), Vec::new());
-        if let Some(list) = rest.one(field(3)) {
-            for extension in Value::only(list.content, SEQUENCE)?.values() {
-                let mut parts = Value::only(extension.whole, SEQUENCE)?.values();
-                let name = parts.one(OBJECT)?.content;
-                parts.one(0x01);
-                let content = parts.one(OCTET_STRING)?.content;
+        if let Some(list) = rest.next_tagged(field_tag(3)) {
+            for extension in Value::parse_single(list.content, SEQUENCE)?.values() {
+                let mut parts = Value::parse_single(extension.whole, SEQUENCE)?.values();
+                let name = parts.next_tagged(OBJECT)?.content;
+                parts.next_tagged(0x01);
+                let content = parts.next_tagged(OCTET_STRING)?.content;
                 if name != TRANSPARENCY {
                     kept.extend_from_slice(extension.whole);
                 }
                 extensions.push((name.to_owned(), content.to_owned()));
             }
         }
-        let list = encoded(field(3), &encoded(SEQUENCE, &kept)?)?;
-        let before_logged = encoded(SEQUENCE, &[head, &list].concat())?;
+        let list = encode_value(field_tag(3), &encode_value(SEQUENCE, &kept)?)?;
+        let before_logged = encode_value(SEQUENCE, &[head, &list].concat())?;
         Some(Certificate {
             der: der.to_owned(),
-            key: PublicKey::read(key),
+            key: PublicKey::parse_der(key),
             valid,
             issuer,
             subject,
@@ -112,7 +112,7 @@ impl Certificate {
         })
     }
 
-    fn extension(&self, name: &[u8]) -> Option<&[u8]> {
+    fn find_extension(&self, name: &[u8]) -> Option<&[u8]> {
         let mut all = self.extensions.iter().filter(|(own, _)| own == name);
         let found = all.next()?;
         all.next().is_none().then_some(found.1.as_slice())
@@ -120,26 +120,26 @@ impl Certificate {
 
     /// Returns the one name that the certificate is for: an address, a URI, or a user's name.
     pub(super) fn identity(&self) -> Option<String> {
-        let mut names = Value::only(self.extension(NAMES)?, SEQUENCE)?.values();
+        let mut names = Value::parse_single(self.find_extension(NAMES)?, SEQUENCE)?.values();
         let name = names.next()?;
         let text = match name.tag {
             0x81 | 0x86 => name.content,
             0xa0 => {
                 let mut parts = name.values();
-                parts.one(OBJECT).filter(|kind| kind.content == OTHER_NAME)?;
-                Value::only(parts.one(field(0))?.content, UTF8_STRING)?.content
+                parts.next_tagged(OBJECT).filter(|kind| kind.content == OTHER_NAME)?;
+                Value::parse_single(parts.next_tagged(field_tag(0))?.content, UTF8_STRING)?.content
             }
             _ => return None,
         };
         let is_only = names.0.is_empty();
-        plain(text).filter(|_| is_only)
+        plain_text(text).filter(|_| is_only)
     }
 
     /// Returns the issuer that vouches for the identity.
     pub(super) fn identity_issuer(&self) -> Option<String> {
-        match self.extension(ISSUER) {
-            Some(text) => plain(Value::only(text, UTF8_STRING)?.content),
-            None => plain(self.extension(OLD_ISSUER)?),
+        match self.find_extension(ISSUER) {
+            Some(text) => plain_text(Value::parse_single(text, UTF8_STRING)?.content),
+            None => plain_text(self.find_extension(OLD_ISSUER)?),
         }
     }
 
@@ -171,20 +171,20 @@ impl Certificate {
     }
 
     /// Returns the timestamps of logs of certificates.
-    pub(super) fn logged(&self) -> Option<Vec<Logged<'_>>> {
-        let list = Value::only(self.extension(TRANSPARENCY)?, OCTET_STRING)?.content;
-        let mut rest = counted(&mut &*list)?;
+    pub(super) fn parse_log_timestamps(&self) -> Option<Vec<Logged<'_>>> {
+        let list = Value::parse_single(self.find_extension(TRANSPARENCY)?, OCTET_STRING)?.content;
+        let mut rest = split_counted(&mut &*list)?;
         let mut found = Vec::new();
         while !rest.is_empty() {
-            let mut one = counted(&mut rest)?;
+            let mut one = split_counted(&mut rest)?;
             let (version, after) = one.split_first()?;
             let (log, after) = after.split_at_checked(32)?;
             let (time, after) = after.split_first_chunk::<8>()?;
             one = after;
-            let extensions = counted(&mut one)?;
+            let extensions = split_counted(&mut one)?;
             // SHA-256 with ECDSA, the only pair that logs use.
             one = one.strip_prefix(&[4, 3])?;
-            let signature = counted(&mut one)?;
+            let signature = split_counted(&mut one)?;
             if *version == 0 && one.is_empty() {
                 let milliseconds = u64::from_be_bytes(*time);
                 found.push(Logged { log, milliseconds, extensions, signature });
@@ -207,7 +207,7 @@ impl Certificate {
             &[0, 0][..],
             &logged.milliseconds.to_be_bytes(),
             &[0, 1],
-            &HashKind::Sha256.of(&issuer.key_der),
+            &HashKind::Sha256.hash_bytes(&issuer.key_der),
             &length[1..],
             &self.before_logged,
             &extensions,
@@ -218,7 +218,7 @@ impl Certificate {
 }
 
 /// Takes bytes that follow their count in two bytes.
-fn counted<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
+fn split_counted<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     let (count, rest) = bytes.split_first_chunk::<2>()?;
     let (own, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*count)))?;
     *bytes = rest;
@@ -226,7 +226,7 @@ fn counted<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
 }
 
 /// Returns a text without blanks and control characters, which names could be hidden with.
-fn plain(bytes: &[u8]) -> Option<String> {
+fn plain_text(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     let is_plain = !text.is_empty() && text.chars().all(|one| one.is_ascii_graphic());
     is_plain.then(|| text.to_owned())

@@ -15,7 +15,7 @@ pub(super) const SEQUENCE: u8 = 0x30;
 pub(super) const SET: u8 = 0x31;
 
 /// The tag of a field with a number of its own.
-pub(super) const fn field(number: u8) -> u8 {
+pub(super) const fn field_tag(number: u8) -> u8 {
     0xa0 | number
 }
 
@@ -30,9 +30,9 @@ pub(super) struct Value<'d> {
 
 impl<'d> Value<'d> {
     /// Reads bytes that are one value of this kind, and nothing else.
-    pub(super) fn only(bytes: &'d [u8], tag: u8) -> Option<Value<'d>> {
+    pub(super) fn parse_single(bytes: &'d [u8], tag: u8) -> Option<Value<'d>> {
         let mut rest = Values(bytes);
-        let value = rest.one(tag)?;
+        let value = rest.next_tagged(tag)?;
         rest.0.is_empty().then_some(value)
     }
 
@@ -48,7 +48,7 @@ pub(super) struct Values<'d>(pub(super) &'d [u8]);
 
 impl<'d> Values<'d> {
     /// Takes the next value if it is of this kind.
-    pub(super) fn one(&mut self, tag: u8) -> Option<Value<'d>> {
+    pub(super) fn next_tagged(&mut self, tag: u8) -> Option<Value<'d>> {
         let mut rest = self.clone();
         let value = rest.next().filter(|value| value.tag == tag)?;
         *self = rest;
@@ -70,12 +70,12 @@ impl<'d> Iterator for Values<'d> {
 }
 
 /// Writes a value.
-pub(super) fn encoded(tag: u8, content: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn encode_value(tag: u8, content: &[u8]) -> Option<Vec<u8>> {
     AnyRef::new(Tag::from_der(&[tag]).ok()?, content).ok()?.to_der().ok()
 }
 
 /// Reads a time as seconds since 1970. Parts of a second, which RFC 3161 allows, are left out.
-pub(super) fn seconds(value: Value<'_>) -> Option<i64> {
+pub(super) fn parse_seconds(value: Value<'_>) -> Option<i64> {
     let whole = match value.content.split(|byte| *byte == b'.').collect::<Vec<_>>()[..] {
         [whole, parts] if value.tag == TIME && parts.ends_with(b"Z") => [whole, b"Z"].concat(),
         _ => value.content.to_vec(),
@@ -96,8 +96,8 @@ mod tests {
     #[test]
     fn lengths_have_one_form() {
         for length in [0, 1, 0x7f, 0x80, 0xff, 0x100, 0xffff, 0x1_0000] {
-            let bytes = encoded(OCTET_STRING, &vec![7; length]).unwrap();
-            assert_eq!(Value::only(&bytes, OCTET_STRING).unwrap().content.len(), length);
+            let bytes = encode_value(OCTET_STRING, &vec![7; length]).unwrap();
+            assert_eq!(Value::parse_single(&bytes, OCTET_STRING).unwrap().content.len(), length);
         }
         for wrong in [&[0x04, 0x81, 0x01, 0][..], &[0x04, 0x82, 0, 0x80], &[0x04, 0x80], &[0x04, 2]]
         {
@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn times() {
-        let read = |tag, text: &str| seconds(Value { tag, content: text.as_bytes(), whole: &[] });
+        let read =
+            |tag, text: &str| parse_seconds(Value { tag, content: text.as_bytes(), whole: &[] });
         assert_eq!(read(UTC_TIME, "231114221320Z"), Some(1_700_000_000));
         assert_eq!(read(TIME, "20231114221320.123Z"), Some(1_700_000_000));
         assert_eq!(read(UTC_TIME, "700101000000Z"), Some(0));

@@ -40,7 +40,7 @@ impl HashKind {
         }
     }
 
-    pub(super) fn of(self, bytes: &[u8]) -> Vec<u8> {
+    pub(super) fn hash_bytes(self, bytes: &[u8]) -> Vec<u8> {
         digest::digest(self.algorithm(), bytes).as_ref().to_vec()
     }
 }
@@ -56,12 +56,12 @@ pub(crate) struct PublicKey {
 
 impl PublicKey {
     /// Reads a key in DER.
-    pub(crate) fn read(der: &[u8]) -> Option<PublicKey> {
-        let mut parts = Value::only(der, SEQUENCE)?.values();
-        let mut algorithm = parts.one(SEQUENCE)?.values();
-        let kind = match algorithm.one(OBJECT)?.content {
+    pub(crate) fn parse_der(der: &[u8]) -> Option<PublicKey> {
+        let mut parts = Value::parse_single(der, SEQUENCE)?.values();
+        let mut algorithm = parts.next_tagged(SEQUENCE)?.values();
+        let kind = match algorithm.next_tagged(OBJECT)?.content {
             ED25519_KEY => KeyKind::Ed25519,
-            EC_KEY => match algorithm.one(OBJECT)?.content {
+            EC_KEY => match algorithm.next_tagged(OBJECT)?.content {
                 P256 => KeyKind::P256,
                 P384 => KeyKind::P384,
                 _ => return None,
@@ -69,7 +69,7 @@ impl PublicKey {
             _ => return None,
         };
         // The first byte counts the unused bits.
-        let point = parts.one(BIT_STRING)?.content.strip_prefix(&[0])?;
+        let point = parts.next_tagged(BIT_STRING)?.content.strip_prefix(&[0])?;
         parts.0.is_empty().then(|| PublicKey { der: der.to_owned(), kind, point: point.to_owned() })
     }
 

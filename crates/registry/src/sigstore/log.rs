@@ -20,7 +20,7 @@ pub(super) struct LoggedSignature<'s> {
 }
 
 /// Checks an entry, and returns whether its time is signed by the log.
-pub(super) fn check(
+pub(super) fn check_log_entry(
     entry: &LogEntry,
     key: &PublicKey,
     about: &LoggedSignature<'_>,
@@ -49,7 +49,7 @@ pub(super) fn check(
 
 /// Returns the text that a log signs when it promises to include an entry (canonical JSON).
 fn promised_text(entry: &LogEntry) -> String {
-    let log = hex(&entry.log_id.key_id.0);
+    let log = encode_hex(&entry.log_id.key_id.0);
     json!({
         "body": STANDARD.encode(&entry.canonicalized_body.0),
         "integratedTime": entry.integrated_time.0,
@@ -59,7 +59,7 @@ fn promised_text(entry: &LogEntry) -> String {
     .to_string()
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn encode_hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
@@ -83,8 +83,9 @@ fn root_of(index: u64, size: u64, body: &[u8], proof: &Proof) -> Option<Vec<u8>>
     if index >= size {
         return None;
     }
-    let node = |left: &[u8], right: &[u8]| HashKind::Sha256.of(&[&[1], left, right].concat());
-    let mut hash = HashKind::Sha256.of(&[&[0], body].concat());
+    let node =
+        |left: &[u8], right: &[u8]| HashKind::Sha256.hash_bytes(&[&[1], left, right].concat());
+    let mut hash = HashKind::Sha256.hash_bytes(&[&[0], body].concat());
     let (mut at, mut last) = (index, size - 1);
     for beside in &proof.hashes {
         let beside = &beside.0;
@@ -138,7 +139,7 @@ fn is_about(body: &Value, entry: &LogEntry, about: &LoggedSignature<'_>) -> bool
         return false;
     }
     let spec = &body["spec"];
-    let is_hex = |value: &Value, hash: &[u8]| value.as_str() == Some(hex(hash).as_str());
+    let is_hex = |value: &Value, hash: &[u8]| value.as_str() == Some(encode_hex(hash).as_str());
     let base64 = |value: &Value| value.as_str().and_then(|text| STANDARD.decode(text).ok());
     let is_hash = |value: &Value, hash: &[u8]| base64(value).as_deref() == Some(hash);
     let is_signature = |value: &Value| base64(value).as_deref() == Some(about.signature);

@@ -79,7 +79,7 @@ struct Times {
 
 impl Signed<'_> {
     /// Checks the entry of a log and the timestamps.
-    fn check(
+    fn check_times(
         &self,
         root: &Root,
         material: &bundle::Material,
@@ -87,9 +87,9 @@ impl Signed<'_> {
         verifier: &[u8],
         key: &PublicKey,
     ) -> Result<Times, SigstoreError> {
-        let payload = self.payload.map(|payload| HashKind::Sha256.of(payload));
+        let payload = self.payload.map(|payload| HashKind::Sha256.hash_bytes(payload));
         let about = LoggedSignature {
-            message: &key.hash().of(&self.message),
+            message: &key.hash().hash_bytes(&self.message),
             payload: payload.as_deref(),
             signature: self.signature,
             verifier,
@@ -101,7 +101,7 @@ impl Signed<'_> {
             let log = logs.next();
             let log =
                 log.ok_or(SigstoreError::Unknown("its transparency log is not in the trust root"))?;
-            if log::check(entry, &log.key, &about, version > 1)? {
+            if log::check_log_entry(entry, &log.key, &about, version > 1)? {
                 times.signed.push(entry.integrated_time.0);
             }
             times.is_logged = true;
@@ -109,12 +109,12 @@ impl Signed<'_> {
         }
         let stamps = material.timestamp_verification_data.iter();
         for stamp in stamps.flat_map(|data| &data.rfc3161_timestamps) {
-            let stamp = SignedTime::read(&stamp.signed_timestamp.0, self.signature).ok_or(
+            let stamp = SignedTime::parse_der(&stamp.signed_timestamp.0, self.signature).ok_or(
                 SigstoreError::Invalid(
                     "its timestamp cannot be read, or is about another signature",
                 ),
             )?;
-            let at = time(stamp.seconds)?;
+            let at = to_system_time(stamp.seconds)?;
             let fitting = root.times.iter().filter(|(_, period)| period.contains(at));
             if fitting.into_iter().any(|(chain, _)| stamp.is_signed_by(chain)) {
                 times.signed.push(stamp.seconds);
@@ -123,33 +123,33 @@ impl Signed<'_> {
         for (period, at) in
             periods.iter().flat_map(|period| times.signed.iter().map(move |at| (period, at)))
         {
-            within(period, "the key of its transparency log", *at)?;
+            check_period(period, "the key of its transparency log", *at)?;
         }
         Ok(times)
     }
 }
 
 /// Reads bytes as a bundle, a trust root, a certificate and a timestamp. Nothing of them is trusted.
-pub(crate) fn fuzz(bytes: &[u8]) {
-    let _ = Certificate::read(bytes)
-        .map(|one| (one.identity(), one.identity_issuer(), one.logged().is_some()));
-    let _ = SignedTime::read(bytes, b"");
+pub(crate) fn fuzz_sigstore(bytes: &[u8]) {
+    let _ = Certificate::parse_der(bytes)
+        .map(|one| (one.identity(), one.identity_issuer(), one.parse_log_timestamps().is_some()));
+    let _ = SignedTime::parse_der(bytes, b"");
     let _ = Root::parse(bytes);
     let text = String::from_utf8_lossy(bytes);
-    assert!(Trust::default().verify(&text, b"", None, SystemTime::UNIX_EPOCH).is_err());
+    assert!(Trust::default().verify_bundle(&text, b"", None, SystemTime::UNIX_EPOCH).is_err());
 }
 
 /// Checks that a text is a bundle about an artifact. Verifies no signature.
 pub(crate) fn check_subject(text: &str, artifact: &[u8]) -> Result<(), SigstoreError> {
     let bundle: Bundle = serde_json::from_str(text)
         .map_err(|_| SigstoreError::Invalid("its bundle cannot be read"))?;
-    statement::signed(&bundle, artifact).map(|_| ())
+    statement::parse_signed_content(&bundle, artifact).map(|_| ())
 }
 
 impl Trust {
     /// Verifies a bundle about an artifact, and returns its signer. `key` lies beside the bundle: everyone who may write
     /// there can choose it, so it proves an identity only to those who remember it.
-    pub(crate) fn verify(
+    pub(crate) fn verify_bundle(
         &self,
         text: &str,
         artifact: &[u8],
@@ -160,7 +160,7 @@ impl Trust {
             .map_err(|_| SigstoreError::Invalid("its bundle cannot be read"))?;
         let version = version_of(&bundle.media_type)
             .ok_or(SigstoreError::Invalid("its bundle has a version that is not known"))?;
-        let content = statement::signed(&bundle, artifact)?;
+        let content = statement::parse_signed_content(&bundle, artifact)?;
         let material = &bundle.verification_material;
         if material.tlog_entries.len() > 1 {
             return Err(SigstoreError::Invalid("its bundle has several entries of logs"));
@@ -169,12 +169,12 @@ impl Trust {
         let certificate = material.certificate.iter().chain(chain).next();
         match (certificate, &material.public_key) {
             (Some(certificate), None) => {
-                let certificate = Certificate::read(&certificate.raw_bytes.0)
+                let certificate = Certificate::parse_der(&certificate.raw_bytes.0)
                     .ok_or(SigstoreError::Invalid("its certificate cannot be read"))?;
                 let mut problem =
                     SigstoreError::Unknown("there is no trust root for certificates of identities");
                 for (root, is_of_machine) in &self.roots {
-                    match keyless(root, &certificate, &content, material, version, now) {
+                    match verify_keyless(root, &certificate, &content, material, version, now) {
                         Ok((signer, at)) => {
                             let (time, is_of_machine) = (Some(at), *is_of_machine);
                             return Ok(Verified { signer, time, is_of_machine });
@@ -205,7 +205,8 @@ impl Trust {
         let mut known = self.keys.iter().chain(beside);
         let Some(key) = known.find(|key| key.has_signed(&content.message, content.signature))
         else {
-            let is_known = self.keys.iter().chain(beside).any(|key| statement::hint(key) == hint);
+            let is_known =
+                self.keys.iter().chain(beside).any(|key| statement::key_hint(key) == hint);
             return Err(if is_known || beside.is_some() {
                 SigstoreError::Invalid("its signature is not valid")
             } else {
@@ -214,10 +215,10 @@ impl Trust {
         };
         let mut time_of = None;
         for (root, _) in &self.roots {
-            match content.check(root, material, version, &key.der, key) {
+            match content.check_times(root, material, version, &key.der, key) {
                 Ok(times) => {
                     let latest = times.signed.into_iter().max();
-                    time_of = latest.map(|at| past(at, now)).transpose()?;
+                    time_of = latest.map(|at| check_past_time(at, now)).transpose()?;
                     break;
                 }
                 // Without the log, the key alone counts.
@@ -231,7 +232,7 @@ impl Trust {
 }
 
 /// Verifies a signature with a certificate for an identity, and returns the identity and the time.
-fn keyless(
+fn verify_keyless(
     root: &Root,
     certificate: &Certificate,
     signed: &Signed<'_>,
@@ -241,7 +242,7 @@ fn keyless(
 ) -> Result<(Signer, SystemTime), SigstoreError> {
     let key = certificate.key.as_ref();
     let key = key.ok_or(SigstoreError::Invalid("its certificate has a key of another kind"))?;
-    let times = signed.check(root, material, version, &certificate.der, key)?;
+    let times = signed.check_times(root, material, version, &certificate.der, key)?;
     if !times.is_logged && root.has_logs {
         return Err(SigstoreError::Invalid("its bundle has no entry of a transparency log"));
     }
@@ -249,7 +250,7 @@ fn keyless(
         return Err(SigstoreError::Invalid("no log and no authority has signed the time of it"));
     };
     for at in times.signed {
-        past(at, now)?;
+        check_past_time(at, now)?;
         check_certificate(root, certificate, at)?;
     }
     if !key.has_signed(&signed.message, signed.signature) {
@@ -258,44 +259,46 @@ fn keyless(
     let (identity, issuer) = certificate.identity().zip(certificate.identity_issuer()).ok_or(
         SigstoreError::Invalid("its certificate does not name one identity and its issuer"),
     )?;
-    Ok((Signer::Identity { identity, issuer }, time(at)?))
+    Ok((Signer::Identity { identity, issuer }, to_system_time(at)?))
 }
 
 /// Checks that an authority vouches for a certificate at a time, and that a log of certificates knows it.
 fn check_certificate(root: &Root, certificate: &Certificate, at: i64) -> Result<(), SigstoreError> {
     let (from, until) = certificate.valid;
-    let period = Period { start: Some(time(from)?), end: Some(time(until)?) };
-    within(&period, "its certificate", at)?;
+    let period = Period { start: Some(to_system_time(from)?), end: Some(to_system_time(until)?) };
+    check_period(&period, "its certificate", at)?;
     let mut vouching = root
         .authorities
         .iter()
         .filter(|(chain, _)| certificate.is_vouched_for(chain, CODE_SIGNING, at));
     let problem = "no authority of the trust root vouches for its certificate";
     let first = vouching.next().ok_or(SigstoreError::Unknown(problem))?;
-    let moment = time(at)?;
+    let moment = to_system_time(at)?;
     let fitting = [first].into_iter().chain(vouching).find(|(_, period)| period.contains(moment));
     let Some((chain, _)) = fitting else {
-        return within(&first.1, "the authority of its certificate", at);
+        return check_period(&first.1, "the authority of its certificate", at);
     };
     if !root.has_certificate_logs {
         return Ok(());
     }
     let issuer = chain.iter().find(|one| one.subject == certificate.issuer);
-    let is_logged = issuer.zip(certificate.logged()).is_some_and(|(issuer, logged)| {
-        logged.iter().any(|logged| {
-            let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(logged.milliseconds));
-            root.certificate_logs.iter().any(|log| {
-                log.id == logged.log
-                    && at.is_some_and(|at| log.period.contains(at))
-                    && certificate.is_logged_by(logged, &log.key, issuer)
+    let is_logged =
+        issuer.zip(certificate.parse_log_timestamps()).is_some_and(|(issuer, logged)| {
+            logged.iter().any(|logged| {
+                let at =
+                    SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(logged.milliseconds));
+                root.certificate_logs.iter().any(|log| {
+                    log.id == logged.log
+                        && at.is_some_and(|at| log.period.contains(at))
+                        && certificate.is_logged_by(logged, &log.key, issuer)
+                })
             })
-        })
-    });
+        });
     let problem = "no log of certificates of the trust root knows its certificate";
     is_logged.then_some(()).ok_or(SigstoreError::Invalid(problem))
 }
 
-fn time(seconds: i64) -> Result<SystemTime, SigstoreError> {
+fn to_system_time(seconds: i64) -> Result<SystemTime, SigstoreError> {
     let seconds = u64::try_from(seconds).ok();
     seconds
         .and_then(|seconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)))
@@ -305,8 +308,8 @@ fn time(seconds: i64) -> Result<SystemTime, SigstoreError> {
 }
 
 /// Refuses a time that is still to come.
-fn past(seconds: i64, now: SystemTime) -> Result<SystemTime, SigstoreError> {
-    let at = time(seconds)?;
+fn check_past_time(seconds: i64, now: SystemTime) -> Result<SystemTime, SigstoreError> {
+    let at = to_system_time(seconds)?;
     if at > now + Duration::from_mins(5) {
         return Err(SigstoreError::Invalid("was signed in the future"));
     }
@@ -314,8 +317,8 @@ fn past(seconds: i64, now: SystemTime) -> Result<SystemTime, SigstoreError> {
 }
 
 /// Refuses a signature that was made outside a period.
-fn within(period: &Period, what: &'static str, at: i64) -> Result<(), SigstoreError> {
-    let at = time(at)?;
+fn check_period(period: &Period, what: &'static str, at: i64) -> Result<(), SigstoreError> {
+    let at = to_system_time(at)?;
     if period.contains(at) {
         return Ok(());
     }

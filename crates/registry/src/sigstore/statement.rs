@@ -39,7 +39,7 @@ struct Subject {
 }
 
 /// Returns what a bundle signs, if that is about this artifact.
-pub(super) fn signed<'b>(
+pub(super) fn parse_signed_content<'b>(
     bundle: &'b Bundle,
     artifact: &'b [u8],
 ) -> Result<Signed<'b>, SigstoreError> {
@@ -77,7 +77,7 @@ pub(super) fn signed<'b>(
                     "SHA2_512" => HashKind::Sha512,
                     _ => return false,
                 };
-                digest.digest.0 == hash.of(artifact)
+                digest.digest.0 == hash.hash_bytes(artifact)
             });
             if !is_about {
                 return Err(SigstoreError::Invalid("its signature is about something else"));
@@ -99,8 +99,8 @@ fn to_be_signed(kind: &str, payload: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the name of a key in a bundle, as cosign writes it.
-pub(super) fn hint(key: &PublicKey) -> String {
-    STANDARD.encode(HashKind::Sha256.of(&key.der))
+pub(super) fn key_hint(key: &PublicKey) -> String {
+    STANDARD.encode(HashKind::Sha256.hash_bytes(&key.der))
 }
 
 /// Makes a bundle about an artifact with a plain key.
@@ -120,7 +120,7 @@ pub(crate) fn signed_bundle(
     let signature = sign(&to_be_signed(STATEMENT, &payload))?;
     Some(json!({
         "mediaType": BUNDLE,
-        "verificationMaterial": {"publicKey": {"hint": hint(key)}, "tlogEntries": []},
+        "verificationMaterial": {"publicKey": {"hint": key_hint(key)}, "tlogEntries": []},
         "dsseEnvelope": {
             "payload": STANDARD.encode(payload),
             "payloadType": STATEMENT,

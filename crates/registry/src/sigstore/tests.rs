@@ -30,7 +30,7 @@ fn now() -> SystemTime {
 }
 
 fn outcome(trust: &Trust, bundle: &Value) -> Result<Verified, SigstoreError> {
-    trust.verify(&bundle.to_string(), ARTIFACT, None, now())
+    trust.verify_bundle(&bundle.to_string(), ARTIFACT, None, now())
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn an_identity_is_verified_with_both_generations_of_logs() {
         for (is_stamped, is_plain) in FORMS {
             let wanted = TestSignature::new(identity, ISSUER, AT);
             let wanted = TestSignature { is_stamped, is_plain, ..wanted };
-            let found = outcome(&trust, &instance.bundle(ARTIFACT, &wanted)).unwrap();
+            let found = outcome(&trust, &instance.create_bundle(ARTIFACT, &wanted)).unwrap();
             let (identity, issuer) = (identity.to_owned(), ISSUER.to_owned());
             assert_eq!(found.signer, Signer::Identity { identity, issuer });
             assert_eq!(found.time, Some(SystemTime::UNIX_EPOCH + Duration::from_secs(AT)));
@@ -53,14 +53,14 @@ fn an_identity_is_verified_with_both_generations_of_logs() {
 fn another_artifact_log_or_authority_is_refused() {
     let instance = TestSigstore::default();
     let wanted = TestSignature::new(IDENTITY, ISSUER, AT);
-    let bundle = instance.bundle(ARTIFACT, &wanted);
+    let bundle = instance.create_bundle(ARTIFACT, &wanted);
     let other = trust(&TestSigstore::default());
     assert_eq!(
         outcome(&other, &bundle),
         Err(SigstoreError::Unknown("its transparency log is not in the trust root"))
     );
     assert!(matches!(outcome(&Trust::default(), &bundle), Err(SigstoreError::Unknown(_))));
-    let elsewhere = instance.bundle(b"other", &wanted);
+    let elsewhere = instance.create_bundle(b"other", &wanted);
     assert_eq!(
         outcome(&trust(&instance), &elsewhere),
         Err(SigstoreError::Invalid("its statement is about something else"))
@@ -73,7 +73,7 @@ fn a_file_may_hold_several_roots() {
     let (one, other) = (TestSigstore::default(), TestSigstore::default());
     let trust = trust_of(&format!("{}\n{}\n", one.trusted_root(), other.trusted_root()));
     for instance in [one, other] {
-        let bundle = instance.bundle(ARTIFACT, &TestSignature::new(IDENTITY, ISSUER, AT));
+        let bundle = instance.create_bundle(ARTIFACT, &TestSignature::new(IDENTITY, ISSUER, AT));
         outcome(&trust, &bundle).unwrap();
     }
     for wrong in ["", "{}", "[]", "{\"mediaType\": \"text/plain\"}"] {
@@ -89,19 +89,19 @@ fn times_outside_of_a_period_are_refused_with_their_dates() {
         for valid in [(AT - 600, AT - 1), (AT + 1, AT + 600)] {
             let wanted =
                 TestSignature { valid, is_stamped, ..TestSignature::new(IDENTITY, ISSUER, AT) };
-            let problem = outcome(&trust(&instance), &instance.bundle(ARTIFACT, &wanted));
+            let problem = outcome(&trust(&instance), &instance.create_bundle(ARTIFACT, &wanted));
             let problem = problem.unwrap_err().to_string();
             assert!(problem.starts_with("its certificate is valid from 2025-06-15T"), "{problem}");
             assert!(problem.ends_with("the signature is of 2025-06-15T15:06:40Z"), "{problem}");
         }
         let at = AT + 2_000_000;
         let wanted = TestSignature { is_stamped, ..TestSignature::new(IDENTITY, ISSUER, at) };
-        let bundle = instance.bundle(ARTIFACT, &wanted);
+        let bundle = instance.create_bundle(ARTIFACT, &wanted);
         let early = outcome(&trust(&instance), &bundle);
         assert_eq!(early, Err(SigstoreError::Invalid("was signed in the future")));
     }
     instance.authority_valid = (1_600_000_000, Some(AT - 1));
-    let bundle = instance.bundle(ARTIFACT, &TestSignature::new(IDENTITY, ISSUER, AT));
+    let bundle = instance.create_bundle(ARTIFACT, &TestSignature::new(IDENTITY, ISSUER, AT));
     let problem = outcome(&trust(&instance), &bundle).unwrap_err().to_string();
     assert!(problem.contains("the authority of its certificate is valid from"), "{problem}");
     assert!(problem.contains("to 2025-06-15T15:06:39Z"), "{problem}");
@@ -115,7 +115,7 @@ fn every_changed_part_is_refused() {
     for (is_stamped, is_plain) in FORMS {
         let wanted = TestSignature::new(IDENTITY, ISSUER, AT);
         let wanted = TestSignature { is_stamped, is_plain, ..wanted };
-        let bundle = instance.bundle(ARTIFACT, &wanted);
+        let bundle = instance.create_bundle(ARTIFACT, &wanted);
         outcome(&trust, &bundle).unwrap();
         let mut places = Vec::new();
         leaves(&bundle, String::new(), &mut places);
@@ -183,7 +183,7 @@ fn keys_are_verified_with_and_without_a_log() {
         let wanted = TestSignature::new("", "", AT);
         let wanted = TestSignature { is_stamped, is_plain, has_key: true, ..wanted };
         let (bundle, der) = instance.bundle_and_key(ARTIFACT, &wanted);
-        let key = PublicKey::read(&der).unwrap();
+        let key = PublicKey::parse_der(&der).unwrap();
         let signer = Signer::Key(format!("sha256:{}", brief_system::hash::sha256(&der)));
         let with_root = Trust { keys: vec![key.clone()], ..trust(&instance) };
         let time = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(AT));
@@ -200,7 +200,7 @@ fn keys_are_verified_with_and_without_a_log() {
         *hash = Value::from(another(hash.as_str().unwrap()));
         assert!(matches!(outcome(&with_root, &changed), Err(SigstoreError::Invalid(_))));
         let (_, other) = instance.bundle_and_key(ARTIFACT, &wanted);
-        let other = Trust { roots: Vec::new(), keys: vec![PublicKey::read(&other).unwrap()] };
+        let other = Trust { roots: Vec::new(), keys: vec![PublicKey::parse_der(&other).unwrap()] };
         assert!(matches!(outcome(&other, &bundle), Err(SigstoreError::Unknown(_))));
     }
 }
@@ -208,7 +208,8 @@ fn keys_are_verified_with_and_without_a_log() {
 #[test]
 fn arbitrary_bytes_never_panic() {
     let instance = TestSigstore::default();
-    let bundle = instance.bundle(ARTIFACT, &TestSignature::new(IDENTITY, ISSUER, AT)).to_string();
+    let bundle =
+        instance.create_bundle(ARTIFACT, &TestSignature::new(IDENTITY, ISSUER, AT)).to_string();
     let trust = trust(&instance);
     arbtest::arbtest(|input| {
         let mut bytes = bundle.clone().into_bytes();
@@ -216,10 +217,10 @@ fn arbitrary_bytes_never_panic() {
             let at = input.int_in_range(0..=bytes.len() - 1)?;
             bytes[at] = input.arbitrary()?;
         }
-        let _ = trust.verify(&String::from_utf8_lossy(&bytes), ARTIFACT, None, now());
+        let _ = trust.verify_bundle(&String::from_utf8_lossy(&bytes), ARTIFACT, None, now());
         let bytes: Vec<u8> = input.arbitrary()?;
-        let _ = Certificate::read(&bytes);
-        let _ = SignedTime::read(&bytes, b"");
+        let _ = Certificate::parse_der(&bytes);
+        let _ = SignedTime::parse_der(&bytes, b"");
         let _ = Root::parse(&bytes);
         Ok(())
     })

@@ -2,7 +2,7 @@
 
 use super::certificate::{Certificate, TIME_STAMPING};
 use super::der::{
-    INTEGER, OBJECT, OCTET_STRING, SEQUENCE, SET, TIME, Value, Values, field, seconds,
+    INTEGER, OBJECT, OCTET_STRING, SEQUENCE, SET, TIME, Value, Values, field_tag, parse_seconds,
 };
 use super::key::HashKind;
 
@@ -23,66 +23,70 @@ pub(super) struct SignedTime<'t> {
 
 impl<'t> SignedTime<'t> {
     /// Reads the answer of an authority about some bytes.
-    pub(super) fn read(der: &'t [u8], about: &[u8]) -> Option<SignedTime<'t>> {
-        let mut answer = Value::only(der, SEQUENCE)?.values();
-        let status = answer.one(SEQUENCE)?.values().one(INTEGER)?;
+    pub(super) fn parse_der(der: &'t [u8], about: &[u8]) -> Option<SignedTime<'t>> {
+        let mut answer = Value::parse_single(der, SEQUENCE)?.values();
+        let status = answer.next_tagged(SEQUENCE)?.values().next_tagged(INTEGER)?;
         // Granted, or granted with changes.
         if !matches!(status.content, [0 | 1]) {
             return None;
         }
-        let mut token = answer.one(SEQUENCE)?.values();
-        token.one(OBJECT).filter(|kind| kind.content == SIGNED_DATA)?;
-        let mut data = Value::only(token.one(field(0))?.content, SEQUENCE)?.values();
-        data.one(INTEGER)?;
-        data.one(SET)?;
-        let mut enclosed = data.one(SEQUENCE)?.values();
-        enclosed.one(OBJECT).filter(|kind| kind.content == TIMESTAMP)?;
-        let content = Value::only(enclosed.one(field(0))?.content, OCTET_STRING)?.content;
-        data.one(field(0));
-        data.one(field(1));
-        let mut signers = data.one(SET)?.values();
-        let signer = signers.one(SEQUENCE)?.values();
-        let mut facts = Value::only(content, SEQUENCE)?.values();
-        facts.one(INTEGER)?;
-        facts.one(OBJECT)?;
-        let mut imprint = facts.one(SEQUENCE)?.values();
-        let hash = hash_of(imprint.one(SEQUENCE)?)?;
-        if imprint.one(OCTET_STRING)?.content != hash.of(about) || !signers.0.is_empty() {
+        let mut token = answer.next_tagged(SEQUENCE)?.values();
+        token.next_tagged(OBJECT).filter(|kind| kind.content == SIGNED_DATA)?;
+        let mut data =
+            Value::parse_single(token.next_tagged(field_tag(0))?.content, SEQUENCE)?.values();
+        data.next_tagged(INTEGER)?;
+        data.next_tagged(SET)?;
+        let mut enclosed = data.next_tagged(SEQUENCE)?.values();
+        enclosed.next_tagged(OBJECT).filter(|kind| kind.content == TIMESTAMP)?;
+        let content =
+            Value::parse_single(enclosed.next_tagged(field_tag(0))?.content, OCTET_STRING)?.content;
+        data.next_tagged(field_tag(0));
+        data.next_tagged(field_tag(1));
+        let mut signers = data.next_tagged(SET)?.values();
+        let signer = signers.next_tagged(SEQUENCE)?.values();
+        let mut facts = Value::parse_single(content, SEQUENCE)?.values();
+        facts.next_tagged(INTEGER)?;
+        facts.next_tagged(OBJECT)?;
+        let mut imprint = facts.next_tagged(SEQUENCE)?.values();
+        let hash = hash_of(imprint.next_tagged(SEQUENCE)?)?;
+        if imprint.next_tagged(OCTET_STRING)?.content != hash.hash_bytes(about)
+            || !signers.0.is_empty()
+        {
             return None;
         }
-        facts.one(INTEGER)?;
-        let seconds = seconds(facts.one(TIME)?)?;
+        facts.next_tagged(INTEGER)?;
+        let seconds = parse_seconds(facts.next_tagged(TIME)?)?;
         Some(SignedTime { seconds, content, signer })
     }
 
     /// Returns whether an authority, whose chain begins with its own certificate, has signed it.
     pub(super) fn is_signed_by(&self, chain: &[Certificate]) -> bool {
-        self.check(chain).is_some()
+        self.check_signature(chain).is_some()
     }
 
-    fn check(&self, chain: &[Certificate]) -> Option<()> {
+    fn check_signature(&self, chain: &[Certificate]) -> Option<()> {
         let (own, above) = chain.split_first()?;
         let is_trusted = match above {
             [] => (own.valid.0..=own.valid.1).contains(&self.seconds),
             above => own.is_vouched_for(above, TIME_STAMPING, self.seconds),
         };
         let mut signer = self.signer.clone();
-        signer.one(INTEGER)?;
+        signer.next_tagged(INTEGER)?;
         // The name of the signer, which the chain names too.
         signer.next()?;
-        let hash = hash_of(signer.one(SEQUENCE)?)?;
-        let attributes = signer.one(field(0))?;
-        signer.one(SEQUENCE)?;
-        let signature = signer.one(OCTET_STRING)?.content;
+        let hash = hash_of(signer.next_tagged(SEQUENCE)?)?;
+        let attributes = signer.next_tagged(field_tag(0))?;
+        signer.next_tagged(SEQUENCE)?;
+        let signature = signer.next_tagged(OCTET_STRING)?.content;
         let attribute = |name: &[u8]| {
             attributes.values().find_map(|one| {
                 let mut parts = one.values();
-                parts.one(OBJECT).filter(|own| own.content == name)?;
-                parts.one(SET)?.values().next()
+                parts.next_tagged(OBJECT).filter(|own| own.content == name)?;
+                parts.next_tagged(SET)?.values().next()
             })
         };
         let is_about = attribute(CONTENT_TYPE)?.content == TIMESTAMP
-            && attribute(MESSAGE_DIGEST)?.content == hash.of(self.content);
+            && attribute(MESSAGE_DIGEST)?.content == hash.hash_bytes(self.content);
         // They are signed as a set, although they have another tag here.
         let mut message = attributes.whole.to_owned();
         *message.first_mut()? = SET;
@@ -92,7 +96,7 @@ impl<'t> SignedTime<'t> {
 }
 
 fn hash_of(algorithm: Value<'_>) -> Option<HashKind> {
-    let name = algorithm.values().one(OBJECT)?.content;
+    let name = algorithm.values().next_tagged(OBJECT)?.content;
     match name.strip_prefix(HASH)? {
         [1] => Some(HashKind::Sha256),
         [2] => Some(HashKind::Sha384),

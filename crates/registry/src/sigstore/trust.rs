@@ -59,24 +59,25 @@ impl Root {
     /// Parses a file: one root, or several one after the other, as forges print them.
     pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Root>, String> {
         let roots = serde_json::Deserializer::from_slice(bytes).into_iter::<TrustedRoot>();
-        let roots = roots.map(|root| Root::of(root.map_err(|error| error.to_string())?));
+        let roots =
+            roots.map(|root| Root::from_trusted_root(root.map_err(|error| error.to_string())?));
         let roots: Vec<Root> = roots.collect::<Result<_, _>>()?;
         if roots.is_empty() { Err("is empty".to_owned()) } else { Ok(roots) }
     }
 
-    fn of(root: TrustedRoot) -> Result<Root, String> {
+    fn from_trusted_root(root: TrustedRoot) -> Result<Root, String> {
         if !root.media_type.starts_with(MEDIA_TYPE) {
             return Err("is not a trust root of Sigstore".to_owned());
         }
         // A log or an authority with algorithms that are not known vouches for nothing.
         let log = |log: TrustedLog| {
-            let key = PublicKey::read(&log.public_key.raw_bytes.0)?;
+            let key = PublicKey::parse_der(&log.public_key.raw_bytes.0)?;
             Some(Log { id: log.log_id.key_id.0, key, period: log.public_key.valid_for })
         };
         let authority = |authority: Authority| {
             let chain = authority.cert_chain.certificates.iter();
             let chain: Option<Vec<Certificate>> =
-                chain.map(|one| Certificate::read(&one.raw_bytes.0)).collect();
+                chain.map(|one| Certificate::parse_der(&one.raw_bytes.0)).collect();
             Some((chain?, authority.valid_for))
         };
         Ok(Root {
@@ -106,18 +107,18 @@ impl Trust {
         let own = own.into_iter().flatten().map(|directory| (directory, true));
         for (directory, is_of_machine) in own.chain([(project.to_owned(), false)]) {
             let path = directory.join(ROOT);
-            if let Some(bytes) = read(system, &path)? {
+            if let Some(bytes) = read_optional_file(system, &path)? {
                 let roots = Root::parse(&bytes);
                 let roots = roots.map_err(|problem| TrustRootError { path, problem })?;
                 trust.roots.extend(roots.into_iter().map(|root| (root, is_of_machine)));
             }
             let path = directory.join(KEYS);
-            if let Some(bytes) = read(system, &path)? {
+            if let Some(bytes) = read_optional_file(system, &path)? {
                 let problem = "is not a list of public keys (Ed25519, ECDSA P-256 or P-384) in PEM";
                 let keys = std::str::from_utf8(&bytes).ok();
                 let keys = keys.and_then(|text| pem_blocks(text, "PUBLIC KEY"));
                 let keys = keys.filter(|keys| !keys.is_empty()).and_then(|keys| {
-                    keys.iter().map(|der| PublicKey::read(der)).collect::<Option<Vec<_>>>()
+                    keys.iter().map(|der| PublicKey::parse_der(der)).collect::<Option<Vec<_>>>()
                 });
                 let problem = problem.to_owned();
                 trust.keys.extend(keys.ok_or(TrustRootError { path, problem })?);
@@ -127,7 +128,7 @@ impl Trust {
     }
 }
 
-fn read(system: &dyn System, path: &Path) -> Result<Option<Vec<u8>>, TrustRootError> {
+fn read_optional_file(system: &dyn System, path: &Path) -> Result<Option<Vec<u8>>, TrustRootError> {
     if_there(system.read(path, limits::FILE_BYTES))
         .map_err(|error| TrustRootError { path: path.to_owned(), problem: error.to_string() })
 }

@@ -18,11 +18,11 @@ fn parse(sandbox: &Sandbox, text: &str) -> GitSource {
 
 fn checkout(sandbox: &Sandbox, text: &str) -> Result<Checkout, FetchError> {
     let source = parse(sandbox, text);
-    Cache::of_user(&sandbox.system).unwrap().checkout(&source, Network::Online)
+    Cache::of_user(&sandbox.system).unwrap().checkout_reference(&source, Network::Online)
 }
 
 fn latest(sandbox: &Sandbox, text: &str) -> Result<Latest, FetchError> {
-    Cache::of_user(&sandbox.system).unwrap().latest(&parse(sandbox, text))
+    Cache::of_user(&sandbox.system).unwrap().query_latest(&parse(sandbox, text))
 }
 
 /// Creates a bare repository at `path` with two commits: `v1` and `feature/x` are at the first, the annotated
@@ -147,7 +147,7 @@ fn this_very_commit_of_a_branch() {
     assert_eq!(old.commit, first);
     assert_eq!(fs::read_to_string(old.directory.join("@acme/x/a.md")).unwrap(), "1");
     // The branch itself is unmoved, and the result of an earlier run is unchanged.
-    let new = cache.checkout(&source, Network::Online).unwrap();
+    let new = cache.checkout_reference(&source, Network::Online).unwrap();
     assert_eq!(new.commit, second);
     sandbox.forget_calls();
     for network in [Network::Online, Network::Offline] {
@@ -156,7 +156,7 @@ fn this_very_commit_of_a_branch() {
         assert_eq!(cache.checkout_commit(&source, &second, network).unwrap(), new);
     }
     assert_eq!(sandbox.calls(), Vec::<String>::new());
-    assert_eq!(cache.checkout(&source, Network::Offline).unwrap().commit, second);
+    assert_eq!(cache.checkout_reference(&source, Network::Offline).unwrap().commit, second);
 
     for commit in ["main", "", &first[..12], "--upload-pack=id"] {
         let error = cache.checkout_commit(&source, commit, Network::Online).unwrap_err();
@@ -193,19 +193,19 @@ fn who_waits_is_told_what_for() {
             _ => "more".to_owned(),
         });
     };
-    let cache = Cache::of_user(&sandbox.system).unwrap().observed(&observer);
+    let cache = Cache::of_user(&sandbox.system).unwrap().with_observer(&observer);
     let source = parse(&sandbox, "./bare.git@main");
     let shown = source.to_string();
     let (ask, fetch) = (format!("ask {shown}"), |commit| format!("fetch {shown} {commit}"));
-    cache.checkout(&source, Network::Online).unwrap();
+    cache.checkout_reference(&source, Network::Online).unwrap();
     assert_eq!(told.take(), [ask.clone(), fetch(&second)]);
-    cache.checkout(&source, Network::Online).unwrap();
+    cache.checkout_reference(&source, Network::Online).unwrap();
     assert_eq!(told.take(), [ask.as_str()]);
-    cache.latest(&source).unwrap();
+    cache.query_latest(&source).unwrap();
     assert_eq!(told.take(), [ask]);
     cache.checkout_commit(&source, &first, Network::Online).unwrap();
     assert_eq!(told.take(), [fetch(&first)]);
     cache.checkout_commit(&source, &first, Network::Online).unwrap();
-    cache.checkout(&source, Network::Offline).unwrap();
+    cache.checkout_reference(&source, Network::Offline).unwrap();
     assert_eq!(told.take(), Vec::<String>::new());
 }

@@ -492,7 +492,10 @@ fn the_cache_of_the_user() {
     let sandbox = Sandbox::new();
     let source = GitSource { url: "https://h/r".into(), reference: None, subpath: None };
     let cache = Cache::of_user(&sandbox.system).unwrap();
-    assert!(matches!(cache.checkout(&source, Network::Offline), Err(FetchError::NotCached { .. })));
+    assert!(matches!(
+        cache.checkout_reference(&source, Network::Offline),
+        Err(FetchError::NotCached { .. })
+    ));
     // A lookup leaves nothing behind.
     assert!(!sandbox.cache().exists());
     let system = brief_system::MemorySystem::new("/p").with_env("HOME", "not/absolute");

@@ -70,11 +70,11 @@ impl Compiler for TestCompiler {
         path == SHARED
     }
 
-    fn watched(&self) -> Vec<String> {
+    fn watched_paths(&self) -> Vec<String> {
         Vec::new()
     }
 
-    fn shared(&self, project: &Outputs<'_>) -> Vec<SharedFile> {
+    fn list_shared_files(&self, project: &Outputs<'_>) -> Vec<SharedFile> {
         let has_rules =
             |files: &BTreeSet<String>| files.iter().any(|path| path.starts_with(LISTED));
         if !has_rules(project.files) {
@@ -88,7 +88,7 @@ impl Compiler for TestCompiler {
     }
 
     /// Keeps each entry as a line of its own after the opening brace.
-    fn merge(&self, request: &Merge<'_>) -> Result<MergedOutput, String> {
+    fn merge_entries(&self, request: &Merge<'_>) -> Result<MergedOutput, String> {
         let line = |entry: &SharedEntry| format!("  // {}\n", entry.name());
         let mut text = request.text.unwrap_or("{\n}\n").to_owned();
         for entry in request.before {

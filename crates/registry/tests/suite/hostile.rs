@@ -9,7 +9,7 @@ use crate::support::{Sandbox, program, raw};
 fn fetch(sandbox: &Sandbox, url: &str, reference: Option<&str>) -> Result<(), FetchError> {
     let source =
         GitSource { url: url.to_owned(), reference: reference.map(str::to_owned), subpath: None };
-    Cache::of_user(&sandbox.system).unwrap().checkout(&source, Network::Online).map(drop)
+    Cache::of_user(&sandbox.system).unwrap().checkout_reference(&source, Network::Online).map(drop)
 }
 
 /// Sources that bypass `Source::parse` are validated by the same grammar, and git never sees an invalid one.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_registry::manifest::ManifestEdit;
 use brief_system::STAGED;
-use brief_testkit::snapshot::{Snapshot, differences, files, write};
+use brief_testkit::snapshot::{Snapshot, describe_differences, files_only, write_files};
 use brief_testkit::{Fault, Lack, Refusal};
 
 use crate::scene::{
@@ -61,7 +61,11 @@ fn kill_at_every_step(scene: &Scene) {
             begun += 1;
         } else {
             let (found, old, new) = (outside(&found), outside(&old), outside(&new));
-            assert!(found == old || found == new, "{why}: {:#?}", differences(&found, &old));
+            assert!(
+                found == old || found == new,
+                "{why}: {:#?}",
+                describe_differences(&found, &old)
+            );
         }
         if let Some((after_old, after_new)) = &plain_ends {
             // In the same place: a journal counts only there.
@@ -73,7 +77,7 @@ fn kill_at_every_step(scene: &Scene) {
                 is_old || found == *after_new,
                 "{why}, then a plain run: {:?}, {:#?}",
                 found.1,
-                differences(&found.0, &after_new.0)
+                describe_differences(&found.0, &after_new.0)
             );
         }
         scene
@@ -134,18 +138,19 @@ fn plain(base: &Path) -> (Snapshot, Option<String>) {
 }
 
 fn assert_same(found: &Snapshot, expected: &Snapshot, why: &str) {
-    assert!(found == expected, "{why}: {:#?}", differences(found, expected));
+    assert!(found == expected, "{why}: {:#?}", describe_differences(found, expected));
 }
 
 /// Every file is what it was or what it will be.
 fn assert_whole(found: &Snapshot, old: &Snapshot, new: &Snapshot, why: &str) {
     // Where files cannot be moved, one of them is put together beside the others.
     let is_unnamed = |path: &String| path.ends_with(STAGED);
-    for (path, one) in files(&outside(found)).into_iter().filter(|(path, _)| !is_unnamed(path)) {
+    for (path, one) in files_only(&outside(found)).into_iter().filter(|(path, _)| !is_unnamed(path))
+    {
         let is_old = old.get(&path) == Some(&one);
         assert!(is_old || new.get(&path) == Some(&one), "{why}: `{path}` is neither old nor new");
     }
-    let kept = files(old).into_iter().filter(|(path, one)| new.get(path) == Some(one));
+    let kept = files_only(old).into_iter().filter(|(path, one)| new.get(path) == Some(one));
     for (path, one) in kept {
         assert_eq!(found.get(&path), Some(&one), "{why}: `{path}` should not have been touched");
     }
@@ -166,7 +171,7 @@ fn refuse_every_step(scene: &Scene) {
         let found = tree(&base);
         match outcome {
             // A directory that cannot be removed is left, which does no harm.
-            Ok(()) => assert_same(&files(&found), &files(&new), &why),
+            Ok(()) => assert_same(&files_only(&found), &files_only(&new), &why),
             Err(Ended::Nothing(_)) => {
                 assert_same(&outside(&found), &outside(&old), &why);
                 assert!(!journal(&base), "{why}");
@@ -178,7 +183,7 @@ fn refuse_every_step(scene: &Scene) {
         scene
             .act(&scene.faulty(&base, Fault::None), &base)
             .unwrap_or_else(|error| panic!("{why}: {error:?}"));
-        assert_same(&files(&tree(&base)), &files(&new), &why);
+        assert_same(&files_only(&tree(&base)), &files_only(&new), &why);
     }
     panic!("the run has no end");
 }
@@ -191,7 +196,7 @@ fn removal() -> Action {
 /// The rule's place is taken by a file of the user.
 fn in_the_way(base: &Path) {
     wanted(base);
-    write(&base.join("project"), &[(".claude/rules/api.md", "mine\n")]);
+    write_files(&base.join("project"), &[(".claude/rules/api.md", "mine\n")]);
 }
 
 /// A file that only the user could read stays so in between and afterwards.

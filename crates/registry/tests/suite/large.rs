@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use brief_testkit::snapshot::{item, write};
+use brief_testkit::snapshot::{render_item, write_files};
 use brief_testkit::{Fault, Faulty};
 
 use crate::scene::{Action, Scene, act, healthy, tree};
@@ -19,8 +19,11 @@ fn a_large_file_is_written_by_pieces() {
         .map(|index| if index % 64 == 0 { b'\n' } else { b'a' + index.to_le_bytes()[1] % 26 })
         .collect();
     let scene = Scene::new(Action::Sync, |base| {
-        write(&base.join("project"), &[("brief.toml", MANIFEST)]);
-        write(&base.join("source"), &[("skills/good/SKILL.md", &item("good", "text"))]);
+        write_files(&base.join("project"), &[("brief.toml", MANIFEST)]);
+        write_files(
+            &base.join("source"),
+            &[("skills/good/SKILL.md", &render_item("good", "text"))],
+        );
         fs::write(base.join("source/skills/good/large.txt"), &bytes).unwrap();
     });
     let base = scene.copy("large");
@@ -36,8 +39,14 @@ fn a_large_file_is_written_by_pieces() {
 #[test]
 fn three_thousand_files_are_installed_and_removed() {
     let scene = Scene::new(Action::Sync, |base| {
-        write(&base.join("project"), &[("brief.toml", &MANIFEST.replace(", \"opencode\"", ""))]);
-        write(&base.join("source"), &[("skills/good/SKILL.md", &item("good", "text"))]);
+        write_files(
+            &base.join("project"),
+            &[("brief.toml", &MANIFEST.replace(", \"opencode\"", ""))],
+        );
+        write_files(
+            &base.join("source"),
+            &[("skills/good/SKILL.md", &render_item("good", "text"))],
+        );
         let files = base.join("source/skills/good/files");
         fs::create_dir(&files).unwrap();
         for number in 0..3_000 {

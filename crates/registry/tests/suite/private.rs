@@ -16,9 +16,10 @@ const LOGIN: &str = "me:hush%2Fhush%21@";
 
 fn latest(sandbox: &Sandbox, text: &str) -> Result<String, FetchError> {
     match SourceAddress::parse_added(text, &sandbox.path(""), &sandbox.system).unwrap() {
-        SourceAddress::Git(source) => {
-            Cache::of_user(&sandbox.system).unwrap().latest(&source).map(|latest| latest.commit)
-        }
+        SourceAddress::Git(source) => Cache::of_user(&sandbox.system)
+            .unwrap()
+            .query_latest(&source)
+            .map(|latest| latest.commit),
         other => panic!("{other} is not a repository"),
     }
 }
@@ -196,7 +197,7 @@ fn ssh_as_the_user_has_it() {
             panic!("{text}");
         };
         let cache = Cache::of_user(&sandbox.system).unwrap();
-        let checkout = cache.checkout(&source, Network::Online).unwrap();
+        let checkout = cache.checkout_reference(&source, Network::Online).unwrap();
         assert_eq!(checkout.commit, commit, "{text}");
     }
     let log = fs::read_to_string(log).unwrap();

@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use brief_registry::Network;
 use brief_registry::build;
 use brief_registry::install::{
-    Extent, InstallError, InstallMode, InstallRequest, Locking, ProjectPaths, Refresh, sync,
+    Extent, InstallError, InstallMode, InstallRequest, Locking, ProjectPaths, Refresh, sync_project,
 };
 use brief_registry::manifest::{ManifestEdit, ManifestPlace, WantedItems};
 use brief_syntax::{Diagnostic, Severity};
 use brief_system::System;
-use brief_testkit::snapshot::{Snapshot, collect, copy, item, write};
+use brief_testkit::snapshot::{
+    Snapshot, collect_snapshot, copy_directory, render_item, write_files,
+};
 use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
 
 use crate::compiler::{CLIENTS, TestCompiler};
@@ -51,7 +53,7 @@ impl Scene {
     /// Prepares the old state in a directory of its own.
     pub(crate) fn new(action: Action, prepare: impl FnOnce(&Path)) -> Scene {
         let sandbox = Sandbox::new("brief");
-        let old = sandbox.outside().join("old");
+        let old = sandbox.outside_directory().join("old");
         fs::create_dir_all(old.join("project")).unwrap();
         prepare(&old);
         Scene { sandbox, old, lack: Lack::Nothing, action }
@@ -74,15 +76,15 @@ impl Scene {
 
     /// Returns a copy of a state.
     pub(crate) fn copy_of(&self, state: &Path, name: &str) -> PathBuf {
-        let place = self.sandbox.outside().join(name);
+        let place = self.sandbox.outside_directory().join(name);
         if place.exists() {
             fs::remove_dir_all(&place).unwrap();
         }
-        copy(&state.join("project"), &place.join("project"));
+        copy_directory(&state.join("project"), &place.join("project"));
         let (source, target) = (self.old.join("source"), place.join("source"));
         match self.action {
             // A build knows its source by where it really is.
-            Action::Build => copy(&source, &target),
+            Action::Build => copy_directory(&source, &target),
             // No run writes to a source.
             _ => make_link(&source, &target),
         }
@@ -128,7 +130,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
             mode: build::BuildMode::Write,
             edited: build::Edited::Keep,
         };
-        let outcome = build::build(system, &clients, &request);
+        let outcome = build::build_registry(system, &clients, &request);
         return match outcome {
             Ok(report) => told(&report.diagnostics),
             Err(error) => Err(Ended::Half(error.to_string())),
@@ -157,7 +159,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         extent: if let Action::Clean = action { Extent::Nothing } else { Extent::Manifest },
         new_clients: &[],
     };
-    match sync(system, &clients, &ProjectPaths::at(&root), &request, &|_| {}) {
+    match sync_project(system, &clients, &ProjectPaths::from_root(&root), &request, &|_| {}) {
         Ok(report) => told(&report.diagnostics),
         Err(InstallError::HalfWritten(error)) => Err(Ended::Half(error.to_string())),
         Err(error) => Err(Ended::Nothing(error.to_string())),
@@ -174,7 +176,7 @@ fn told(diagnostics: &[Diagnostic]) -> Result<(), Ended> {
 /// Everything in the project, but for the file that only keeps runs apart.
 pub(crate) fn tree(base: &Path) -> Snapshot {
     let mut found = Snapshot::new();
-    collect(&base.join("project"), "", &mut found);
+    collect_snapshot(&base.join("project"), "", &mut found);
     found.remove(".brief/lock");
     found
 }
@@ -191,10 +193,13 @@ const MANIFEST: &str = "[install]\nclients = [\"claude\", \"opencode\"]\n\n\
 
 /// A source with something of every kind, and a project with files of its user.
 pub(crate) fn first(base: &Path) {
-    let (rule, skill, agent) =
-        (item("api", "## One"), item("ship", "## One"), item("judge", "## One"));
-    let gone = item("gone", "## Gone");
-    write(
+    let (rule, skill, agent) = (
+        render_item("api", "## One"),
+        render_item("ship", "## One"),
+        render_item("judge", "## One"),
+    );
+    let gone = render_item("gone", "## Gone");
+    write_files(
         &base.join("source"),
         &[
             ("rules/api/RULE.md", &rule),
@@ -206,7 +211,7 @@ pub(crate) fn first(base: &Path) {
             ("agents/judge/AGENT.md", &agent),
         ],
     );
-    write(
+    write_files(
         &base.join("project"),
         &[
             ("README.md", "mine\n"),
@@ -226,7 +231,7 @@ pub(crate) fn first(base: &Path) {
 /// The same with a manifest.
 pub(crate) fn wanted(base: &Path) {
     first(base);
-    write(&base.join("project"), &[("brief.toml", MANIFEST)]);
+    write_files(&base.join("project"), &[("brief.toml", MANIFEST)]);
 }
 
 /// The same, installed.
@@ -240,15 +245,15 @@ pub(crate) fn moved_on(base: &Path) {
     installed(base);
     change_source(base);
     let narrowed = format!("{MANIFEST}clients = [\"claude\"]\n");
-    write(&base.join("project"), &[("brief.toml", &narrowed)]);
+    write_files(&base.join("project"), &[("brief.toml", &narrowed)]);
 }
 
 pub(crate) fn change_source(base: &Path) {
     let source = base.join("source");
-    let (rule, fresh) = (item("api", "## Two"), item("fresh", "## New"));
+    let (rule, fresh) = (render_item("api", "## Two"), render_item("fresh", "## New"));
     fs::remove_dir_all(source.join("skills/gone")).unwrap();
     fs::remove_dir_all(source.join("skills/ship/old")).unwrap();
-    write(
+    write_files(
         &source,
         &[
             ("rules/api/RULE.md", &rule),
@@ -260,7 +265,7 @@ pub(crate) fn change_source(base: &Path) {
     );
     // The same content, but no program any more.
     fs::rename(source.join("skills/ship/scripts/run.sh"), source.join("skills/ship/run")).unwrap();
-    write(&source, &[("skills/ship/scripts/run.sh", "#!/bin/sh\n")]);
+    write_files(&source, &[("skills/ship/scripts/run.sh", "#!/bin/sh\n")]);
     let script = source.join("skills/ship/scripts/run.sh");
     fs::set_permissions(script, fs::Permissions::from_mode(0o644)).unwrap();
 }

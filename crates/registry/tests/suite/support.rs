@@ -70,7 +70,7 @@ impl Sandbox {
     ) -> Result<Checkout, FetchError> {
         match SourceAddress::parse(text, self.directory.path(), &self.system).unwrap() {
             SourceAddress::Git(source) => {
-                Cache::of_user(&self.system).unwrap().checkout(&source, network)
+                Cache::of_user(&self.system).unwrap().checkout_reference(&source, network)
             }
             other => panic!("{other} is not a repository"),
         }

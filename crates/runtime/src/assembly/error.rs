@@ -8,7 +8,7 @@ use brief_dialects::tasks::{TaskError, TaskNameError};
 use brief_registry::{FetchError, SourceError};
 use brief_safety::policy::{PolicyDecision, PolicyError};
 use brief_syntax::Diagnostic;
-use brief_system::words;
+use brief_system::render_io_error;
 
 use crate::consent::ProjectRefusal;
 use crate::prompt::ExecutionRequest;
@@ -68,7 +68,7 @@ pub enum SearchError {
     #[error("`{0}` is not a directory")]
     NotADirectory(String),
     /// The directory does not exist, or cannot be read.
-    #[error("the directory `{path}` cannot be searched: {}", words(error))]
+    #[error("the directory `{path}` cannot be searched: {}", render_io_error(error))]
     Directory {
         /// The path as written.
         path: String,

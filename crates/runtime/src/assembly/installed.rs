@@ -23,15 +23,17 @@ impl PromptAssembly<'_> {
         let mut installed = FromElsewhere::default();
         for root in roots.iter_mut().filter(|root| root.author != Author::Remote) {
             let project = match root.origin {
-                SearchOrigin::Project => ProjectPaths::around(self.system, self.root.path()),
+                SearchOrigin::Project => {
+                    ProjectPaths::find_enclosing(self.system, self.root.path())
+                }
                 SearchOrigin::Home => match ProjectPaths::of_user(self.system) {
                     Some(user) => user,
                     None => continue,
                 },
-                _ => ProjectPaths::at(&root.path),
+                _ => ProjectPaths::from_root(&root.path),
             };
-            if let Err(problem) = add(self.system, &project, &mut installed) {
-                let (lock, path) = (project.lock(), root.path.display());
+            if let Err(problem) = add_installed_files(self.system, &project, &mut installed) {
+                let (lock, path) = (project.lock_path(), root.path.display());
                 observer(AssemblyEvent::Warning(&format!(
                     "`{}` cannot be read: {problem}; nothing in `{path}` is executed",
                     lock.display()
@@ -44,12 +46,12 @@ impl PromptAssembly<'_> {
 }
 
 /// Adds the files of a project's lock, if there is one.
-fn add(
+fn add_installed_files(
     system: &dyn System,
     project: &ProjectPaths,
     installed: &mut FromElsewhere,
 ) -> Result<(), String> {
-    let bytes = match system.read(&project.lock(), limits::BUILD_RECORD_BYTES) {
+    let bytes = match system.read(&project.lock_path(), limits::BUILD_RECORD_BYTES) {
         Ok(bytes) => bytes,
         Err(ReadError::Missing) => return Ok(()),
         Err(error) => return Err(error.to_string()),
@@ -59,5 +61,5 @@ fn add(
     let top = system.resolve_dir(&project.outputs).map_err(|error| error.to_string())?;
     let paths = lock.items.values().flat_map(|item| item.files.keys());
     installed.files.extend(paths.map(|path| top.join(path)));
-    installed.items.add(&top, &text).map_err(|error| error.to_string())
+    installed.items.add_lock(&top, &text).map_err(|error| error.to_string())
 }

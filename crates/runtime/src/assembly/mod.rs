@@ -134,8 +134,8 @@ impl<'a> PromptAssembly<'a> {
             selectors: &options.selectors,
             agent: options.agent,
             amount: options.amount,
-            hidden: convention.hidden(),
-            limited: convention.limited(),
+            hidden: convention.hidden_in_prompt(),
+            limited: convention.limited_rules(),
             directory: root,
             project: &project,
         };
@@ -145,7 +145,7 @@ impl<'a> PromptAssembly<'a> {
             let mut output = |piece: &[u8]| observer(AssemblyEvent::Output(piece));
             let consent = Consent::new(system, root, execution.clone());
             let mut shell = Shell::new(system, root, limits);
-            shell.passed = convention.passed(&options.variables);
+            shell.passed = convention.command_environment(&options.variables);
             let mut runner = PromptRunner::new(
                 system,
                 consent,
@@ -154,7 +154,7 @@ impl<'a> PromptAssembly<'a> {
                 is_rehearsed,
                 &mut output,
             );
-            let prompt = tasks::assemble(&library, &request, &mut runner);
+            let prompt = tasks::assemble_prompt(&library, &request, &mut runner);
             (prompt, runner.is_rehearsal(), runner.refusal().cloned(), runner.into_record())
         };
         let (mut prompt, is_rehearsal, mut refusal, mut ran) = perform(false);

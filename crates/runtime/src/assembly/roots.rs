@@ -44,12 +44,12 @@ impl Convention {
     fn author(self, origin: SearchOrigin) -> Author {
         match self {
             Convention::CodingContext => Author::User,
-            Convention::Brief => Author::of(origin),
+            Convention::Brief => Author::from_origin(origin),
         }
     }
 
     /// Returns the treatment of hidden characters.
-    pub(super) fn hidden(self) -> HiddenInPrompt {
+    pub(super) fn hidden_in_prompt(self) -> HiddenInPrompt {
         match self {
             Convention::CodingContext => HiddenInPrompt::Kept,
             Convention::Brief => HiddenInPrompt::LeftOut,
@@ -57,7 +57,7 @@ impl Convention {
     }
 
     /// Returns the treatment of rules that a client limits to some files.
-    pub(super) fn limited(self) -> LimitedRules {
+    pub(super) fn limited_rules(self) -> LimitedRules {
         match self {
             Convention::CodingContext => LimitedRules::Included,
             Convention::Brief => LimitedRules::LeftOut,
@@ -65,7 +65,7 @@ impl Convention {
     }
 
     /// Returns the environment of commands, with the variables that the user named.
-    pub(super) fn passed(self, variables: &[String]) -> Passed {
+    pub(super) fn command_environment(self, variables: &[String]) -> Passed {
         match self {
             Convention::CodingContext => Passed::All,
             Convention::Brief => Passed::Usual(variables.to_vec()),
@@ -86,8 +86,8 @@ impl PromptAssembly<'_> {
         let mut roots = Vec::new();
         for text in &directories.given {
             let named =
-                NamedDirectory::typed(text, self.directory, SearchOrigin::Given, convention);
-            roots.push(search.find(&named)?);
+                NamedDirectory::from_text(text, self.directory, SearchOrigin::Given, convention);
+            roots.push(search.resolve_root(&named)?);
         }
         let home = resolved_home(self.system);
         let own = |path: PathBuf, origin| {
@@ -100,7 +100,7 @@ impl PromptAssembly<'_> {
         roots.extend(home.clone().map(|home| own(home, SearchOrigin::Home)));
         for text in &directories.fallback {
             let named =
-                NamedDirectory::typed(text, self.directory, SearchOrigin::Fallback, convention);
+                NamedDirectory::from_text(text, self.directory, SearchOrigin::Fallback, convention);
             roots.extend(search.find_if_there(&named)?);
         }
         if let Some(manifest) = &directories.manifest {
@@ -121,7 +121,7 @@ struct NamedDirectory<'w> {
 }
 
 impl<'w> NamedDirectory<'w> {
-    fn typed(
+    fn from_text(
         text: &'w OsStr,
         base: &'w Path,
         origin: SearchOrigin,
@@ -145,7 +145,7 @@ impl DirectorySearch<'_, '_> {
         &mut self,
         named: &NamedDirectory<'_>,
     ) -> Result<Option<SearchRoot>, SearchError> {
-        match self.find(named) {
+        match self.resolve_root(named) {
             Ok(found) => Ok(Some(found)),
             Err(error) if error.ends_search() => Err(error),
             Err(error) => {
@@ -155,12 +155,12 @@ impl DirectorySearch<'_, '_> {
         }
     }
 
-    fn find(&mut self, named: &NamedDirectory<'_>) -> Result<SearchRoot, SearchError> {
+    fn resolve_root(&mut self, named: &NamedDirectory<'_>) -> Result<SearchRoot, SearchError> {
         let &NamedDirectory { text, base, origin, author } = named;
         let system = self.assembly.system;
         // A path that is not UTF-8 can only be a directory.
         let source = match text.to_str() {
-            Some(text) => self.source(text, base)?,
+            Some(text) => self.parse_source(text, base)?,
             None => SourceAddress::Directory(PathBuf::from(text)),
         };
         if let Some(decision) = source.forbidden_by(&Policy::load(system)?, system, base) {
@@ -183,14 +183,14 @@ impl DirectorySearch<'_, '_> {
                 Err(SearchError::Source(SourceError::Oci { given, reason }))
             }
             SourceAddress::Git(source) => {
-                let path = self.fetch(&source)?;
+                let path = self.fetch_source(&source)?;
                 Ok(SearchRoot { path, origin, author: Author::Remote })
             }
         }
     }
 
     /// Parses a directory as typed. An existing directory wins over other meanings.
-    fn source(&self, text: &str, base: &Path) -> Result<SourceAddress, SearchError> {
+    fn parse_source(&self, text: &str, base: &Path) -> Result<SourceAddress, SearchError> {
         let system = self.assembly.system;
         let source = SourceAddress::parse(text, base, system).map_err(SearchError::Source)?;
         match (&source, self.convention) {
@@ -204,11 +204,11 @@ impl DirectorySearch<'_, '_> {
         }
     }
 
-    fn fetch(&mut self, source: &GitSource) -> Result<PathBuf, SearchError> {
+    fn fetch_source(&mut self, source: &GitSource) -> Result<PathBuf, SearchError> {
         let cache = Cache::of_user(self.assembly.system).ok_or(SearchError::NoCache)?;
         let shared = RefCell::new(&mut *self.observer);
         let step = |event: Event<'_>| (shared.borrow_mut())(AssemblyEvent::Step(event));
-        let checkout = cache.observed(&step).checkout(source, self.network);
+        let checkout = cache.with_observer(&step).checkout_reference(source, self.network);
         let checkout = checkout.map_err(SearchError::Fetch)?;
         // The path in the cache means nothing to a person.
         let (directory, name) = (checkout.directory.as_path(), source.place_of(""));
@@ -227,7 +227,12 @@ impl DirectorySearch<'_, '_> {
         let (directory, name) = split_manifest(&text);
         let (path, author) = if directory.contains("::") || directory.contains("://") {
             let text = OsString::from(directory);
-            let found = self.find(&NamedDirectory::typed(&text, base, origin, self.convention))?;
+            let found = self.resolve_root(&NamedDirectory::from_text(
+                &text,
+                base,
+                origin,
+                self.convention,
+            ))?;
             (found.path.join(name), found.author)
         } else {
             (base.join(manifest), self.convention.author(origin))

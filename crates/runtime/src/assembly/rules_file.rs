@@ -95,7 +95,7 @@ impl PromptAssembly<'_> {
             Err(error) => return Err(RulesFileError::Unreadable { file, error }),
         };
         let (content, count) = prompt.rules_file(&path);
-        match tasks::place(&before, &content, edits) {
+        match tasks::update_managed_block(&before, &content, edits) {
             Placed::Unchanged => Ok(None),
             Placed::EditedByHand => Err(RulesFileError::EditedByHand { file }),
             Placed::New(new) => {

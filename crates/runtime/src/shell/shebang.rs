@@ -40,7 +40,11 @@ pub(super) fn shell_words(bytes: &[u8]) -> Option<Vec<OsString>> {
 }
 
 /// Returns the call of a shell that reads `copy` and has `path` as its `$0`.
-pub(super) fn sourcing(mut shell: Vec<OsString>, copy: &Path, path: &Path) -> Vec<OsString> {
+pub(super) fn build_sourcing_call(
+    mut shell: Vec<OsString>,
+    copy: &Path,
+    path: &Path,
+) -> Vec<OsString> {
     let text = "BRIEF_COPY=$1; shift; . \"$BRIEF_COPY\"";
     shell.extend(["-c", "--", text].map(OsString::from));
     shell.extend([path.into(), copy.into()]);

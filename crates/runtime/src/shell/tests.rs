@@ -26,7 +26,7 @@ fn hasty(place: &TempDir) -> Shell<'static> {
 }
 
 fn command(shell: &mut Shell<'_>, text: &str) -> Result<Vec<u8>, String> {
-    shell.command(text.as_ref(), &[], &mut |_| {}).map_err(|failure| failure.to_string())
+    shell.run_command(text.as_ref(), &[], &mut |_| {}).map_err(|failure| failure.to_string())
 }
 
 fn file(place: &TempDir, name: &str, content: &str, mode: u32) -> PathBuf {
@@ -39,7 +39,8 @@ fn file(place: &TempDir, name: &str, content: &str, mode: u32) -> PathBuf {
 fn script(shell: &mut Shell<'_>, path: &Path) -> (Result<(), String>, String) {
     let mut output = Vec::new();
     let bytes = fs::read(shell.directory.join(path)).unwrap();
-    let ended = shell.script(path, &bytes, &[], &mut |piece| output.extend_from_slice(piece));
+    let ended =
+        shell.run_file_script(path, &bytes, &[], &mut |piece| output.extend_from_slice(piece));
     (ended.map_err(|failure| failure.to_string()), String::from_utf8(output).unwrap())
 }
 
@@ -60,8 +61,9 @@ fn a_status_is_a_failure_and_errors_are_handed_on() {
     let place = place();
     let mut errors = Vec::new();
     let text = OsStr::new("echo lost; echo why >&2; exit 3");
-    let ended =
-        shell(&place).command(text, &[], &mut |piece| errors.extend_from_slice(piece)).unwrap_err();
+    let ended = shell(&place)
+        .run_command(text, &[], &mut |piece| errors.extend_from_slice(piece))
+        .unwrap_err();
     assert!(matches!(ended, RunFailure::Status(3)));
     assert_eq!(ended.to_string(), "it ended with status 3");
     assert_eq!(errors, b"why\n");
@@ -81,7 +83,7 @@ fn values_travel_in_the_environment() {
     let place = place();
     let value = "'; touch marker; echo '$(touch marker)";
     let env = [(OsString::from("VALUE"), OsString::from(value))];
-    let printed = shell(&place).command("printf %s \"$VALUE\"".as_ref(), &env, &mut |_| {});
+    let printed = shell(&place).run_command("printf %s \"$VALUE\"".as_ref(), &env, &mut |_| {});
     assert_eq!(printed.unwrap(), value.as_bytes());
     assert!(!place.path().join("marker").exists());
 }
@@ -113,14 +115,14 @@ fn a_signal_is_a_failure() {
 #[test]
 fn a_nul_byte_is_a_failure() {
     let place = place();
-    let ended = shell(&place).command("echo \0".as_ref(), &[], &mut |_| {});
+    let ended = shell(&place).run_command("echo \0".as_ref(), &[], &mut |_| {});
     assert!(matches!(ended, Err(RunFailure::NotStarted(_))));
     let env = [(OsString::from("A"), OsString::from("\0"))];
-    let ended = shell(&place).command("echo".as_ref(), &env, &mut |_| {});
+    let ended = shell(&place).run_command("echo".as_ref(), &env, &mut |_| {});
     assert!(matches!(ended, Err(RunFailure::NotStarted(_))));
     let ended = shell(&place).inline_script("\0", &[], &mut |_| {});
     assert!(matches!(ended, Err(RunFailure::NotStarted(_))));
-    let ended = shell(&place).script(Path::new("\0"), b"", &[], &mut |_| {});
+    let ended = shell(&place).run_file_script(Path::new("\0"), b"", &[], &mut |_| {});
     assert!(matches!(ended, Err(RunFailure::NotStarted(_))));
 }
 
@@ -131,7 +133,7 @@ fn the_number_of_commands_is_limited() {
     let mut shell = Shell::new(&OsSystem, place.path(), limits);
     assert!(command(&mut shell, "true").is_ok());
     assert!(command(&mut shell, "false").is_err());
-    let ended = shell.command("touch marker".as_ref(), &[], &mut |_| {});
+    let ended = shell.run_command("touch marker".as_ref(), &[], &mut |_| {});
     assert!(matches!(ended, Err(RunFailure::TooManyCommands(2))));
     assert!(!place.path().join("marker").exists());
     assert!(shell.inline_script("true", &[], &mut |_| {}).is_ok(), "scripts are not counted");
@@ -146,7 +148,9 @@ fn a_scripts_streams_are_one() {
     let env = [(OsString::from("VALUE"), OsString::from("3"))];
     let mut output = Vec::new();
     let mut add = |piece: &[u8]| output.extend_from_slice(piece);
-    shell(&place).script(Path::new("a-bootstrap"), content.as_bytes(), &env, &mut add).unwrap();
+    shell(&place)
+        .run_file_script(Path::new("a-bootstrap"), content.as_bytes(), &env, &mut add)
+        .unwrap();
     assert_eq!(output, b"1\n2\n3\n");
     let mut output = Vec::new();
     let mut add = |piece: &[u8]| output.extend_from_slice(piece);
@@ -168,7 +172,8 @@ fn a_script_without_an_interpreter_is_run_by_the_shell() {
 fn a_script_that_may_not_be_executed_does_not_start() {
     let place = place();
     let path = file(&place, "a", "#!/bin/sh\ntouch marker\n", 0o644);
-    let ended = shell(&place).script(&path, b"#!/bin/sh\ntouch marker\n", &[], &mut |_| {});
+    let ended =
+        shell(&place).run_file_script(&path, b"#!/bin/sh\ntouch marker\n", &[], &mut |_| {});
     assert!(
         matches!(ended, Err(RunFailure::NotStarted(error)) if error.kind() == io::ErrorKind::PermissionDenied)
     );
@@ -182,7 +187,7 @@ fn what_is_not_a_script_does_not_start() {
     let content = "#!/no/such/interpreter\n";
     let interpreter = file(&place, "a", content, 0o755);
     for path in [interpreter.as_path(), Path::new("missing"), Path::new(".")] {
-        let ended = shell(&place).script(path, content.as_bytes(), &[], &mut |_| {});
+        let ended = shell(&place).run_file_script(path, content.as_bytes(), &[], &mut |_| {});
         assert!(matches!(ended, Err(RunFailure::NotStarted(_))), "{}", path.display());
     }
 }
@@ -228,7 +233,7 @@ fn the_default_limits_are_the_documented_ones() {
 fn a_system_without_processes_says_so() {
     let system = MemorySystem::new("/p");
     let mut shell = Shell::new(&system, Path::new("/p"), ShellLimits::default());
-    let ended = shell.command("true".as_ref(), &[], &mut |_| {}).unwrap_err();
+    let ended = shell.run_command("true".as_ref(), &[], &mut |_| {}).unwrap_err();
     assert_eq!(ended.to_string(), "it could not be started: no program can be started here");
 }
 
@@ -243,7 +248,7 @@ fn the_bytes_that_were_judged_run() {
         let mut output = Vec::new();
         let mut add = |piece: &[u8]| output.extend_from_slice(piece);
         let script = format!("{line}{judged}");
-        shell(&place).script(&path, script.as_bytes(), &[], &mut add).unwrap();
+        shell(&place).run_file_script(&path, script.as_bytes(), &[], &mut add).unwrap();
         let (path, here) = (path.display(), fs::canonicalize(place.path()).unwrap());
         let expected = format!("{path} 0 {path}\n{}\n", here.display());
         assert_eq!(String::from_utf8(output).unwrap(), expected, "{line}");
@@ -259,7 +264,7 @@ fn an_interpreter_gets_a_private_copy() {
     let script = "#!/usr/bin/awk -f\nBEGIN { print ENVIRON[\"BRIEF_SCRIPT\"]; while ((getline line < \"/proc/self/cmdline\") > 0) print line }\n";
     let mut output = Vec::new();
     let mut add = |piece: &[u8]| output.extend_from_slice(piece);
-    shell(&place).script(&path, script.as_bytes(), &[], &mut add).unwrap();
+    shell(&place).run_file_script(&path, script.as_bytes(), &[], &mut add).unwrap();
     let output = String::from_utf8(output).unwrap();
     let (named, call) = output.split_once('\n').unwrap();
     assert_eq!(Path::new(named), path);

@@ -10,7 +10,7 @@ pub struct ContentHash(String);
 
 impl ContentHash {
     /// Hashes content.
-    pub fn of(content: &[u8]) -> ContentHash {
+    pub fn from_content(content: &[u8]) -> ContentHash {
         ContentHash(sha256(content))
     }
 
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn a_hash_is_the_standards() {
         let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        let hash = ContentHash::of(b"abc");
+        let hash = ContentHash::from_content(b"abc");
         assert_eq!(hash.to_string(), text);
         assert_eq!(ContentHash::parse(text), Some(hash.clone()));
         assert_eq!(ContentHash::parse(&text.to_uppercase()), Some(hash));

@@ -11,21 +11,24 @@ use super::TrustError;
 const NAME: &str = "trust";
 
 /// Returns the path of the record, links resolved, if only the user can have written it.
-pub(super) fn find(system: &dyn System, project: &Path) -> Result<PathBuf, TrustError> {
+pub(super) fn resolve_record_path(
+    system: &dyn System,
+    project: &Path,
+) -> Result<PathBuf, TrustError> {
     let named = state_directory(system).ok_or(TrustError::NoPlace)?.join(NAME);
-    let path = follow(system, &named)?;
-    outside(system, project, &path)?;
+    let path = resolve_links(system, &named)?;
+    check_outside_project(system, project, &path)?;
     // Both paths are checked: a user who can place a link on the way can choose another record.
     for way in [&named, &path] {
         for place in way.ancestors() {
-            private(system, place, way)?;
+            check_private(system, place, way)?;
         }
     }
     Ok(path)
 }
 
 /// Resolves the links in the existing part of a path.
-fn follow(system: &dyn System, path: &Path) -> Result<PathBuf, TrustError> {
+fn resolve_links(system: &dyn System, path: &Path) -> Result<PathBuf, TrustError> {
     for ancestor in path.ancestors() {
         match system.resolve(ancestor) {
             Ok(found) => {
@@ -34,7 +37,7 @@ fn follow(system: &dyn System, path: &Path) -> Result<PathBuf, TrustError> {
                 return Ok(found.path.components().chain(rest.components()).collect());
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(unreadable(ancestor, error)),
+            Err(error) => return Err(unreadable_error(ancestor, error)),
         }
     }
     Err(TrustError::NoPlace)
@@ -42,7 +45,11 @@ fn follow(system: &dyn System, path: &Path) -> Result<PathBuf, TrustError> {
 
 /// Refuses a record inside the project, which could contain a forged one. The home directory may hold the
 /// record: its files are the user's own.
-fn outside(system: &dyn System, project: &Path, path: &Path) -> Result<(), TrustError> {
+fn check_outside_project(
+    system: &dyn System,
+    project: &Path,
+    path: &Path,
+) -> Result<(), TrustError> {
     let home = resolved_home(system);
     let current = system.current_dir().ok();
     for place in current.as_deref().into_iter().chain([project]) {
@@ -57,12 +64,12 @@ fn outside(system: &dyn System, project: &Path, path: &Path) -> Result<(), Trust
 
 /// Checks that the record and its directory are writable by the user alone. Directories above them may belong
 /// to the system or the user's group, as the home directory itself may.
-fn private(system: &dyn System, place: &Path, record: &Path) -> Result<(), TrustError> {
+fn check_private(system: &dyn System, place: &Path, record: &Path) -> Result<(), TrustError> {
     let ownership = match system.ownership(place) {
         Ok(ownership) => ownership,
         // A missing directory will be created for the user alone.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(unreadable(place, error)),
+        Err(error) => return Err(unreadable_error(place, error)),
     };
     let is_ours = place == record || Some(place) == record.parent();
     let owned = match ownership.owner {
@@ -80,6 +87,6 @@ fn private(system: &dyn System, place: &Path, record: &Path) -> Result<(), Trust
     Ok(())
 }
 
-fn unreadable(path: &Path, error: io::Error) -> TrustError {
+fn unreadable_error(path: &Path, error: io::Error) -> TrustError {
     TrustError::Unreadable { path: path.to_owned(), source: ReadError::from(error) }
 }

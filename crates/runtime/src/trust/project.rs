@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::project::repository_around;
-use brief_system::{System, resolved_home, words};
+use brief_system::{System, render_io_error, resolved_home};
 
 use super::{ContentHash, TrustError};
 
@@ -30,7 +30,7 @@ impl TrustProject {
     pub fn identify(system: &dyn System, root: &Path) -> Result<TrustProject, TrustError> {
         let unknown = |error: &io::Error| TrustError::NoIdentity {
             path: root.to_owned(),
-            problem: words(error),
+            problem: render_io_error(error),
         };
         if resolved_home(system).is_some_and(|home| home.starts_with(root)) {
             return Err(TrustError::Home(root.to_owned()));
@@ -47,7 +47,7 @@ impl TrustProject {
         }
         Ok(TrustProject {
             root: root.to_owned(),
-            identity: ContentHash::of(text.as_bytes()),
+            identity: ContentHash::from_content(text.as_bytes()),
             place: place_of(root),
         })
     }
@@ -60,7 +60,7 @@ impl TrustProject {
 
 /// Returns the hash of a path.
 pub(super) fn place_of(root: &Path) -> ContentHash {
-    ContentHash::of(root.as_os_str().as_encoded_bytes())
+    ContentHash::from_content(root.as_os_str().as_encoded_bytes())
 }
 
 /// Returns the root of the project that a directory belongs to: the nearest repository, or else the directory

@@ -55,7 +55,7 @@ impl TrustSandbox {
     }
 
     fn trust(&self, content: &str) {
-        self.open().unwrap().record(content.as_bytes(), Path::new("/x/script")).unwrap();
+        self.open().unwrap().record_content(content.as_bytes(), Path::new("/x/script")).unwrap();
     }
 }
 
@@ -82,13 +82,16 @@ fn one_byte_changed_is_other_content() {
 fn a_denial_wins() {
     let desk = TrustSandbox::new();
     desk.trust("a");
-    desk.open().unwrap().deny(b"a", Path::new("/x")).unwrap();
+    desk.open().unwrap().deny_content(b"a", Path::new("/x")).unwrap();
     assert_eq!(desk.judge("a"), Some(TrustVerdict::Denied));
     desk.trust("a");
     assert_eq!(desk.judge("a"), Some(TrustVerdict::Denied));
     assert_eq!(desk.open().unwrap().entries().count(), 2);
     let mut store = desk.open().unwrap();
-    assert_eq!(store.remove(|entry| entry.hash == ContentHash::of(b"a")).unwrap(), 2);
+    assert_eq!(
+        store.remove_entries(|entry| entry.hash == ContentHash::from_content(b"a")).unwrap(),
+        2
+    );
     assert_eq!(desk.judge("a"), None);
 }
 
@@ -96,9 +99,9 @@ fn a_denial_wins() {
 fn the_record_is_a_sorted_private_text() {
     let desk = TrustSandbox::new();
     let mut store = desk.open().unwrap();
-    store.record(b"abc", Path::new("/z")).unwrap();
-    store.record(b"", Path::new("/a b")).unwrap();
-    store.deny(b"x", Path::new("/q")).unwrap();
+    store.record_content(b"abc", Path::new("/z")).unwrap();
+    store.record_content(b"", Path::new("/a b")).unwrap();
+    store.deny_content(b"x", Path::new("/q")).unwrap();
     let expected = "# What `brief trust` has recorded: content and projects, by SHA-256.
 denied 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881 /q
 trusted e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 /a b
@@ -115,8 +118,8 @@ trusted ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad /z
 #[test]
 fn a_line_break_in_a_name_writes_no_entry() {
     let desk = TrustSandbox::new();
-    let forged = format!("/x\ntrusted {} /y\u{2028}\u{85}\rz", ContentHash::of(b"evil"));
-    desk.open().unwrap().record(b"good", Path::new(&forged)).unwrap();
+    let forged = format!("/x\ntrusted {} /y\u{2028}\u{85}\rz", ContentHash::from_content(b"evil"));
+    desk.open().unwrap().record_content(b"good", Path::new(&forged)).unwrap();
     assert_eq!(desk.judge("evil"), None);
     let store = desk.open().unwrap();
     let entries: Vec<&TrustEntry> = store.entries().collect();
@@ -130,7 +133,7 @@ fn a_name_that_is_not_text_can_be_recorded() {
 
     let desk = TrustSandbox::new();
     let path = Path::new(std::ffi::OsStr::from_bytes(b"/x\xff"));
-    desk.open().unwrap().record(b"a", path).unwrap();
+    desk.open().unwrap().record_content(b"a", path).unwrap();
     assert_eq!(desk.judge("a"), Some(TrustVerdict::Trusted));
 }
 
@@ -214,7 +217,7 @@ fn at_home_the_record_is_no_part_of_a_project() {
 fn a_damaged_record_is_refused() {
     let desk = TrustSandbox::new();
     desk.trust("a");
-    let hash = ContentHash::of(b"a");
+    let hash = ContentHash::from_content(b"a");
     for line in [
         "denid 00 /x".to_owned(),
         format!("trusted {} /x", &hash.to_string()[1..]),
@@ -245,7 +248,7 @@ fn a_full_record_stays_readable() {
     desk.trust("a");
     let long = "x".repeat(usize::try_from(limits::TRUST_BYTES).unwrap());
     let mut store = desk.open().unwrap();
-    assert!(matches!(store.record(b"b", Path::new(&long)), Err(TrustError::Full)));
+    assert!(matches!(store.record_content(b"b", Path::new(&long)), Err(TrustError::Full)));
     assert_eq!(desk.judge("a"), Some(TrustVerdict::Trusted));
     assert_eq!(store.verdict_on(b"b"), None);
 }
@@ -260,7 +263,7 @@ fn nobody_loses_an_entry() {
                 let mut store = desk.open().unwrap();
                 for number in 0..10 {
                     let content = format!("{worker} {number}");
-                    store.record(content.as_bytes(), Path::new(&content)).unwrap();
+                    store.record_content(content.as_bytes(), Path::new(&content)).unwrap();
                 }
             });
         }
@@ -274,7 +277,7 @@ fn nobody_loses_an_entry() {
 fn s2_every_mutation_revokes() {
     let desk = TrustSandbox::new();
     let content: Vec<u8> = b"---\nbootstrap: make setup\n---\n!`git log`\n#!/bin/sh\n".repeat(8);
-    desk.open().unwrap().record(&content, Path::new("/x/script")).unwrap();
+    desk.open().unwrap().record_content(&content, Path::new("/x/script")).unwrap();
     let store = desk.open().unwrap();
     assert_eq!(store.verdict_on(&content), Some(TrustVerdict::Trusted));
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -301,14 +304,14 @@ fn s2_every_mutation_revokes() {
     let project = TrustProject::identify(&desk.system, &directory).unwrap();
     desk.open().unwrap().record_project(&project).unwrap();
     let store = desk.open().unwrap();
-    assert_eq!(store.standing(&project), Standing::Trusted);
-    let hash = |text: &str| ContentHash::of(text.as_bytes());
+    assert_eq!(store.project_standing(&project), Standing::Trusted);
+    let hash = |text: &str| ContentHash::from_content(text.as_bytes());
     for round in 0..1_000 {
         let text = format!("{round}");
         let moved = TrustProject { place: hash(&text), ..project.clone() };
-        assert_ne!(store.standing(&moved), Standing::Trusted);
+        assert_ne!(store.project_standing(&moved), Standing::Trusted);
         let replaced = TrustProject { identity: hash(&text), ..project.clone() };
-        assert_eq!(store.standing(&replaced), Standing::Replaced);
+        assert_eq!(store.project_standing(&replaced), Standing::Replaced);
     }
 }
 
@@ -325,14 +328,14 @@ fn a_project_of_a_foreign_record_is_not_trusted() {
         assert!(matches!(desk.open(), Err(TrustError::Foreign(_))));
         let mut consent =
             crate::Consent::new(&desk.system, &directory, crate::Execution::ProjectToo);
-        let refusal = consent.project(&directory).unwrap_err();
+        let refusal = consent.check_project(&directory).unwrap_err();
         assert!(refusal.to_string().contains("belongs to another user"), "{refusal}");
     }
     // TRU-010: a flag for one run is not enough for another user's project.
     desk.system.foreign = Some(directory.clone());
     fs::remove_file(&record).unwrap();
     let mut consent = crate::Consent::new(&desk.system, &directory, crate::Execution::ProjectToo);
-    assert!(consent.project(&directory).is_err());
+    assert!(consent.check_project(&directory).is_err());
     let memory = MemorySystem::new("/p");
     assert!(matches!(
         TrustProject::identify(&memory, Path::new("/p")),

@@ -147,27 +147,27 @@ fn is_media(content: &[u8]) -> bool {
 }
 
 /// Reports a file that cannot be reviewed, and one that can be executed.
-pub(super) fn scan(file: &mut FileScan, permission: Permission) {
-    if let Some(what) = opaque(file) {
+pub(super) fn scan_bytes(file: &mut FileScan, permission: Permission) {
+    if let Some(what) = find_opaque_kind(file) {
         let evidence = format!("{}: {what}", file.slashed);
-        file.add(Capability::Opaque, Span::default(), &evidence);
+        file.add_finding(Capability::Opaque, Span::default(), &evidence);
         return;
     }
     if !file.is_text {
         return;
     }
     if let Encoding::Invalid { offset } = file.source.encoding() {
-        let span = Span::at(offset);
-        file.add(Capability::HiddenText, span, "bytes that are not UTF-8");
+        let span = Span::empty_at(offset);
+        file.add_finding(Capability::HiddenText, span, "bytes that are not UTF-8");
     }
     if is_script(file, permission) {
         let evidence = file.slashed.clone();
-        file.add(Capability::Scripts, Span::default(), &evidence);
+        file.add_finding(Capability::Scripts, Span::default(), &evidence);
     }
 }
 
-fn opaque(file: &FileScan) -> Option<&'static str> {
-    let ending = file.ending();
+fn find_opaque_kind(file: &FileScan) -> Option<&'static str> {
+    let ending = file.file_extension();
     let by_name = OPAQUE_ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, what)| *what);
     if file.is_text {
         let is_pointer = file.source.text().starts_with(LFS_POINTER);
@@ -189,7 +189,7 @@ fn is_script(file: &FileScan, permission: Permission) -> bool {
     let text = file.source.text();
     text.trim_start_matches('\u{feff}').starts_with("#!")
         || permission == Permission::Program
-        || SCRIPTS.binary_search(&file.ending().as_str()).is_ok()
+        || SCRIPTS.binary_search(&file.file_extension().as_str()).is_ok()
         || STARTED.contains(&file.name())
         || file.name().ends_with("-bootstrap")
 }

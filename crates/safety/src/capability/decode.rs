@@ -22,7 +22,7 @@ const EMBEDDED: [&str; 5] =
     ["data:image/", "data:font/", "data:audio/", "data:video/", "data:application/font"];
 
 /// Reports long encoded blocks.
-pub(super) fn scan(file: &mut FileScan) {
+pub(super) fn scan_encoded_blocks(file: &mut FileScan) {
     let source = std::sync::Arc::clone(&file.source);
     let text = source.text();
     let bytes = text.as_bytes();
@@ -38,7 +38,7 @@ pub(super) fn scan(file: &mut FileScan) {
         }
         let run = bytes[offset..].iter().position(|&byte| !is_base64(byte));
         let end = block_end(bytes, offset + run.unwrap_or(bytes.len() - offset));
-        if let Some(what) = described(&text[offset..end])
+        if let Some(what) = describe_block(&text[offset..end])
             && !is_embedded(text, offset)
         {
             count += 1;
@@ -49,7 +49,7 @@ pub(super) fn scan(file: &mut FileScan) {
     // A file of icons has hundreds of blocks; one report is enough.
     if let Some((span, what)) = first {
         let more = if count > 1 { format!("{count} blocks, the first of ") } else { String::new() };
-        file.add(Capability::Encoded, span, &format!("{more}{what}"));
+        file.add_finding(Capability::Encoded, span, &format!("{more}{what}"));
     }
 }
 
@@ -82,7 +82,7 @@ fn is_embedded(text: &str, offset: usize) -> bool {
 }
 
 /// Describes a block; `None` when it is short, or words instead of digits.
-fn described(block: &str) -> Option<String> {
+fn describe_block(block: &str) -> Option<String> {
     let digits: String = block.chars().filter(|letter| !letter.is_whitespace()).collect();
     let length = digits.len();
     if length >= HEXADECIMAL && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -92,7 +92,7 @@ fn described(block: &str) -> Option<String> {
             .chunks_exact(2)
             .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
             .collect();
-        return is_varied.then(|| told("hexadecimal", length, &bytes));
+        return is_varied.then(|| describe_encoding("hexadecimal", length, &bytes));
     }
     // Words have few capitals and digits; paths have slashes; horizontal rules repeat one
     // character.
@@ -104,10 +104,10 @@ fn described(block: &str) -> Option<String> {
     if length < BASE64 || !is_mixed || slashes * 10 > length {
         return None;
     }
-    Some(told("base64", length, &base64(&digits).unwrap_or_default()))
+    Some(describe_encoding("base64", length, &decode_base64(&digits).unwrap_or_default()))
 }
 
-fn told(encoding: &str, length: usize, bytes: &[u8]) -> String {
+fn describe_encoding(encoding: &str, length: usize, bytes: &[u8]) -> String {
     let start: String = String::from_utf8_lossy(bytes).chars().take(SHOWN).collect();
     let is_text = !start.is_empty() && !start.contains('\u{fffd}');
     let content = if is_text { format!(": `{start}`") } else { String::new() };
@@ -115,7 +115,7 @@ fn told(encoding: &str, length: usize, bytes: &[u8]) -> String {
 }
 
 /// Decodes base64 in either alphabet; `None` for other text.
-pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
+pub(super) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut count) = (0_u32, 0);
     for byte in text.trim_end_matches('=').bytes() {
@@ -141,7 +141,7 @@ pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
 pub(super) fn decoded_word(line: &str) -> Option<String> {
     let words = line.split(|letter: char| !letter.is_ascii() || !is_base64(letter as u8));
     let longest = words.filter(|word| word.len() >= 8).max_by_key(|word| word.len())?;
-    let text = String::from_utf8(base64(longest)?).ok()?;
+    let text = String::from_utf8(decode_base64(longest)?).ok()?;
     let is_shown = |letter: char| !letter.is_control() || letter.is_whitespace();
     let is_path = memmem::find(longest.as_bytes(), b"//").is_some();
     (!is_path && text.chars().all(is_shown)).then(|| text.chars().take(SHOWN).collect())

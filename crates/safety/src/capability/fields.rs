@@ -42,7 +42,7 @@ const FIELD_NAMES: [(Capability, &str); 6] = [
 ];
 
 /// Returns the capability of a field by its name, in lower case and without separators.
-fn meaning(name: &str) -> Option<Capability> {
+fn find_capability(name: &str) -> Option<Capability> {
     let mut fields = FIELD_NAMES.iter();
     let field = fields.find(|(_, names)| names.split(' ').any(|known| known == name));
     field.map(|(capability, _)| *capability)
@@ -60,7 +60,7 @@ fn is_read(_: &Field<'_>) -> bool {
 /// Returns whether a field of a hook may be run, sent or asked a model: it is no condition or option of the command.
 fn is_command(field: &Field<'_>) -> bool {
     let Value::Scalar(text) = field.value.value() else { return true };
-    match plain(field.name()).as_str() {
+    match normalize_name(field.name()).as_str() {
         "type" | "matcher" | "timeout" | "timeoutsec" => false,
         "shell" => !matches!(text, "sh" | "bash" | "zsh" | "fish" | "pwsh" | "powershell" | "cmd"),
         _ => !matches!(text, "true" | "false") && text.parse::<f64>().is_err(),
@@ -84,20 +84,20 @@ fn is_refusal(value: &str) -> bool {
 }
 
 /// Returns a name in lower case, without separators.
-fn plain(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     let kept = name.chars().filter(|letter| !matches!(letter, '-' | '_' | ' ' | '.'));
     kept.flat_map(char::to_lowercase).collect()
 }
 
 /// Reports the fields of a file.
-pub(super) fn scan(file: &mut FileScan) {
-    let ending = file.ending();
+pub(super) fn scan_fields(file: &mut FileScan) {
+    let ending = file.file_extension();
     let source = std::sync::Arc::clone(&file.source);
     match ending.as_str() {
         "toml" | "ini" | "conf" | "jsonc" | "json5" => by_lines(file, source.text(), 0),
-        "json" | "yaml" | "yml" => by_tree(file, &FrontMatter::whole(&source)),
+        "json" | "yaml" | "yml" => by_tree(file, &FrontMatter::from_yaml_source(&source)),
         _ => {
-            let front = FrontMatter::read(&source);
+            let front = FrontMatter::from_source(&source);
             let is_unclosed = front.header.is_none() && source.text().starts_with("---");
             if is_unclosed && is_markdown(&ending) {
                 by_lines(file, source.text(), 0);
@@ -106,7 +106,7 @@ pub(super) fn scan(file: &mut FileScan) {
         }
     }
     if file.name() == ".gitmodules" {
-        submodules(file, source.text());
+        scan_submodules(file, source.text());
     }
 }
 
@@ -128,10 +128,10 @@ fn by_tree(file: &mut FileScan, front: &FrontMatter) {
         return;
     }
     let mut walk = FieldWalk { file, left: NODES };
-    walk.below(root);
+    walk.walk_node(root);
     if is_mapping && walk.left == 0 {
         let evidence = "fields that are too many to be read";
-        walk.file.add(Capability::Opaque, header.span, evidence);
+        walk.file.add_finding(Capability::Opaque, header.span, evidence);
     }
 }
 
@@ -145,22 +145,22 @@ fn by_lines(file: &mut FileScan, text: &str, start: usize) {
         let end = trimmed.find([':', '=', ']', '"', '\'']).unwrap_or(trimmed.len());
         let name = trimmed[..end].trim();
         // `[mcp_servers.files]` is a table in a table.
-        let names = name.split('.').take(4).map(plain);
-        let found = names.into_iter().find_map(|name| meaning(&name));
+        let names = name.split('.').take(4).map(normalize_name);
+        let found = names.into_iter().find_map(|name| find_capability(&name));
         if let Some(capability) = found.filter(|_| !name.is_empty()) {
-            file.add(capability, span, line.trim());
+            file.add_finding(capability, span, line.trim());
         }
     }
 }
 
 /// Reports the repositories of a `.gitmodules`, whose content a review of this one does not show.
-fn submodules(file: &mut FileScan, text: &str) {
+fn scan_submodules(file: &mut FileScan, text: &str) {
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
         if let Some(url) = line.trim().strip_prefix("url") {
             let url = url.trim_start_matches([' ', '=', '\t']).trim();
             let span = Span::new(offset, offset + line.trim_end().len());
-            file.add(Capability::Opaque, span, &format!("a Git submodule: {url}"));
+            file.add_finding(Capability::Opaque, span, &format!("a Git submodule: {url}"));
         }
         offset += line.len();
     }
@@ -172,28 +172,28 @@ struct FieldWalk<'w> {
 }
 
 impl FieldWalk<'_> {
-    fn step(&mut self) -> bool {
+    fn count_step(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
     }
 
-    fn below(&mut self, node: Node<'_>) {
-        if !self.step() {
+    fn walk_node(&mut self, node: Node<'_>) {
+        if !self.count_step() {
             return;
         }
         match node.value() {
-            Value::Mapping(mapping) => self.mapping(mapping),
-            Value::Sequence(list) => list.iter().for_each(|node| self.below(node)),
+            Value::Mapping(mapping) => self.walk_mapping(mapping),
+            Value::Sequence(list) => list.iter().for_each(|node| self.walk_node(node)),
             _ => {}
         }
     }
 
-    fn mapping(&mut self, mapping: Mapping<'_>) {
+    fn walk_mapping(&mut self, mapping: Mapping<'_>) {
         for field in mapping.fields() {
-            if !self.step() {
+            if !self.count_step() {
                 return;
             }
-            let name = plain(field.name());
+            let name = normalize_name(field.name());
             if is_denial(&name) {
                 continue;
             }
@@ -204,41 +204,43 @@ impl FieldWalk<'_> {
             let capability = match (is_servers, is_checks) {
                 (true, _) => Some(Capability::McpServers),
                 (_, true) => Some(Capability::Commands),
-                _ => meaning(&name),
+                _ => find_capability(&name),
             };
             match capability {
-                Some(Capability::Tools) => self.tools(field.value),
-                Some(Capability::Permissions) => self.permissions(field.name(), field.value),
-                Some(Capability::Hooks) => self.hooks(field.name(), field.value),
-                Some(Capability::McpServers) => self.servers(field.value),
-                Some(Capability::Variables) => self.variables(field.value),
-                Some(capability) => self.leaves(field.value, is_read, &mut |walk, node, text| {
-                    let evidence = format!("{}: {text}", field.name());
-                    walk.file.add(capability, node.span(), &evidence);
-                }),
-                None => self.below(field.value),
+                Some(Capability::Tools) => self.report_tools(field.value),
+                Some(Capability::Permissions) => self.report_permissions(field.name(), field.value),
+                Some(Capability::Hooks) => self.report_hooks(field.name(), field.value),
+                Some(Capability::McpServers) => self.report_servers(field.value),
+                Some(Capability::Variables) => self.report_variables(field.value),
+                Some(capability) => {
+                    self.walk_leaves(field.value, is_read, &mut |walk, node, text| {
+                        let evidence = format!("{}: {text}", field.name());
+                        walk.file.add_finding(capability, node.span(), &evidence);
+                    });
+                }
+                None => self.walk_node(field.value),
             }
         }
     }
 
     /// Calls `tell` with every text below a node, in the fields that `is_wanted` allows.
-    fn leaves(
+    fn walk_leaves(
         &mut self,
         node: Node<'_>,
         is_wanted: fn(&Field<'_>) -> bool,
         tell: &mut dyn FnMut(&mut Self, Node<'_>, &str),
     ) {
-        if !self.step() {
+        if !self.count_step() {
             return;
         }
         match node.value() {
             Value::Scalar(text) => tell(self, node, text),
             Value::Sequence(list) => {
-                list.iter().for_each(|node| self.leaves(node, is_wanted, tell));
+                list.iter().for_each(|node| self.walk_leaves(node, is_wanted, tell));
             }
             Value::Mapping(mapping) => {
                 let fields = mapping.fields().filter(is_wanted);
-                fields.for_each(|field| self.leaves(field.value, is_wanted, tell));
+                fields.for_each(|field| self.walk_leaves(field.value, is_wanted, tell));
             }
             Value::Null | Value::Broken(_) => {}
         }
@@ -246,16 +248,16 @@ impl FieldWalk<'_> {
 
     /// Reads the forms of a tool list: `Bash(git:*), Read`, a list of strings, or a mapping of
     /// names to `true`.
-    fn tools(&mut self, node: Node<'_>) {
+    fn report_tools(&mut self, node: Node<'_>) {
         match node.value() {
             Value::Scalar(text) => {
-                split_tools(text).for_each(|tool| self.tool(node.span(), tool));
+                split_tools(text).for_each(|tool| self.report_tool(node.span(), tool));
             }
             Value::Sequence(list) => {
                 for node in list.iter() {
                     match node.value() {
-                        Value::Scalar(text) => self.tool(node.span(), text),
-                        _ => self.below(node),
+                        Value::Scalar(text) => self.report_tool(node.span(), text),
+                        _ => self.walk_node(node),
                     }
                 }
             }
@@ -264,8 +266,8 @@ impl FieldWalk<'_> {
                     match field.value.value() {
                         Value::Scalar(value) if is_refusal(value) => {}
                         _ => {
-                            self.tool(field.key.span(), field.name());
-                            self.below(field.value);
+                            self.report_tool(field.key.span(), field.name());
+                            self.walk_node(field.value);
                         }
                     }
                 }
@@ -274,27 +276,35 @@ impl FieldWalk<'_> {
         }
     }
 
-    fn tool(&mut self, span: Span, tool: &str) {
+    fn report_tool(&mut self, span: Span, tool: &str) {
         let tool = tool.trim();
-        self.file.add(Capability::Tools, span, tool);
+        self.file.add_finding(Capability::Tools, span, tool);
         if let Some(server) = tool.strip_prefix("mcp__").and_then(|rest| rest.split("__").next()) {
-            self.file.add(Capability::McpServers, span, server);
+            self.file.add_finding(Capability::McpServers, span, server);
         }
     }
 
-    fn permissions(&mut self, name: &str, node: Node<'_>) {
-        if !self.step() {
+    fn report_permissions(&mut self, name: &str, node: Node<'_>) {
+        if !self.count_step() {
             return;
         }
         match node.value() {
             Value::Scalar(text) if is_refusal(text) => {}
             Value::Scalar(text) => {
-                self.file.add(Capability::Permissions, node.span(), &format!("{name}: {text}"));
+                self.file.add_finding(
+                    Capability::Permissions,
+                    node.span(),
+                    &format!("{name}: {text}"),
+                );
             }
-            Value::Sequence(list) => list.iter().for_each(|node| self.permissions(name, node)),
+            Value::Sequence(list) => {
+                list.iter().for_each(|node| self.report_permissions(name, node));
+            }
             Value::Mapping(mapping) => {
-                for field in mapping.fields().filter(|field| !is_denial(&plain(field.name()))) {
-                    self.permissions(&format!("{name}.{}", field.name()), field.value);
+                for field in
+                    mapping.fields().filter(|field| !is_denial(&normalize_name(field.name())))
+                {
+                    self.report_permissions(&format!("{name}.{}", field.name()), field.value);
                 }
             }
             Value::Null | Value::Broken(_) => {}
@@ -302,44 +312,44 @@ impl FieldWalk<'_> {
     }
 
     /// Reports every text of a hook, because each can be part of the command.
-    fn hooks(&mut self, name: &str, node: Node<'_>) {
+    fn report_hooks(&mut self, name: &str, node: Node<'_>) {
         let Value::Mapping(mapping) = node.value() else {
-            return self.leaves(node, is_read, &mut |walk, node, text| {
-                walk.file.add(Capability::Hooks, node.span(), &format!("{name}: {text}"));
+            return self.walk_leaves(node, is_read, &mut |walk, node, text| {
+                walk.file.add_finding(Capability::Hooks, node.span(), &format!("{name}: {text}"));
             });
         };
         for field in mapping.fields() {
             let event = field.name();
             let mut has_command = false;
-            self.leaves(field.value, is_command, &mut |walk, node, text| {
+            self.walk_leaves(field.value, is_command, &mut |walk, node, text| {
                 has_command = true;
-                walk.file.add(Capability::Hooks, node.span(), &format!("{event}: {text}"));
+                walk.file.add_finding(Capability::Hooks, node.span(), &format!("{event}: {text}"));
             });
             if !has_command {
-                self.file.add(Capability::Hooks, field.key.span(), event);
+                self.file.add_finding(Capability::Hooks, field.key.span(), event);
             }
         }
     }
 
-    fn servers(&mut self, node: Node<'_>) {
-        if !self.step() {
+    fn report_servers(&mut self, node: Node<'_>) {
+        if !self.count_step() {
             return;
         }
         match node.value() {
-            Value::Scalar(text) => self.file.add(Capability::McpServers, node.span(), text),
-            Value::Sequence(list) => list.iter().for_each(|node| self.servers(node)),
+            Value::Scalar(text) => self.file.add_finding(Capability::McpServers, node.span(), text),
+            Value::Sequence(list) => list.iter().for_each(|node| self.report_servers(node)),
             Value::Mapping(mapping) => {
                 // Either one server without a name or a mapping of names to servers.
                 let own_keys = ["command", "url", "cmd", "uri", "type"];
                 if own_keys.iter().any(|key| mapping.get(key).is_some()) {
                     let name = mapping.get("name").and_then(Node::as_str).unwrap_or_default();
-                    return self.server(name, node.span(), mapping);
+                    return self.report_server(name, node.span(), mapping);
                 }
                 for field in mapping.fields() {
                     let (name, span) = (field.name(), field.key.span());
                     match field.value.value() {
-                        Value::Mapping(server) => self.server(name, span, server),
-                        _ => self.file.add(Capability::McpServers, span, name),
+                        Value::Mapping(server) => self.report_server(name, span, server),
+                        _ => self.file.add_finding(Capability::McpServers, span, name),
                     }
                 }
             }
@@ -347,26 +357,26 @@ impl FieldWalk<'_> {
         }
     }
 
-    fn server(&mut self, name: &str, span: Span, server: Mapping<'_>) {
+    fn report_server(&mut self, name: &str, span: Span, server: Mapping<'_>) {
         let mut words = Vec::new();
         for key in ["command", "cmd", "args", "url", "uri", "serverUrl", "httpUrl"] {
             if let Some(node) = server.get(key) {
-                self.leaves(node, is_read, &mut |_, _, text| words.push(text.to_owned()));
+                self.walk_leaves(node, is_read, &mut |_, _, text| words.push(text.to_owned()));
             }
         }
         let separator = if name.is_empty() || words.is_empty() { "" } else { ": " };
         let evidence = format!("{name}{separator}{}", words.join(" "));
-        self.file.add(Capability::McpServers, span, &evidence);
+        self.file.add_finding(Capability::McpServers, span, &evidence);
         // Its environment, and the tools that it may use without approval.
-        self.mapping(server);
+        self.walk_mapping(server);
     }
 
     /// Reads a mapping of names to values, or a list of names.
-    fn variables(&mut self, node: Node<'_>) {
+    fn report_variables(&mut self, node: Node<'_>) {
         match node.value() {
             Value::Mapping(mapping) => {
                 for field in mapping.fields() {
-                    self.file.add(Capability::Variables, field.key.span(), field.name());
+                    self.file.add_finding(Capability::Variables, field.key.span(), field.name());
                 }
             }
             Value::Sequence(list) => {
@@ -375,10 +385,14 @@ impl FieldWalk<'_> {
                         Value::Mapping(mapping) => mapping.get("name").and_then(Node::as_str),
                         _ => node.as_str(),
                     };
-                    self.file.add(Capability::Variables, node.span(), name.unwrap_or_default());
+                    self.file.add_finding(
+                        Capability::Variables,
+                        node.span(),
+                        name.unwrap_or_default(),
+                    );
                 }
             }
-            Value::Scalar(text) => self.file.add(Capability::Variables, node.span(), text),
+            Value::Scalar(text) => self.file.add_finding(Capability::Variables, node.span(), text),
             Value::Null | Value::Broken(_) => {}
         }
     }

@@ -13,23 +13,23 @@ use super::prose::{Fence, is_code, is_in_quotes, is_ordinary_comment, line_start
 use super::{Capability, FileScan};
 
 /// Reports the forms of injection in a text.
-pub(super) fn scan(file: &mut FileScan, fences: &[Fence]) {
-    if !is_markdown(&file.ending()) {
+pub(super) fn scan_injections(file: &mut FileScan, fences: &[Fence]) {
+    if !is_markdown(&file.file_extension()) {
         return;
     }
     let source = std::sync::Arc::clone(&file.source);
     let text = source.text();
     let small = text.to_ascii_lowercase();
     let mut scan = Injection { file, text, small: &small, fences };
-    scan.comments();
-    scan.overrides();
-    scan.concealment();
-    scan.piped();
-    scan.replication();
-    scan.exfiltration();
-    scan.links();
+    scan.report_comments();
+    scan.report_overrides();
+    scan.report_concealment();
+    scan.report_piped_data();
+    scan.report_replication();
+    scan.report_exfiltration();
+    scan.report_links();
     scan.spoofed_hosts();
-    scan.envelopes();
+    scan.report_envelopes();
 }
 
 struct Injection<'i> {
@@ -204,15 +204,15 @@ const ELSEWHERE: [&str; 9] = [
 const NEAR: usize = 48;
 
 impl Injection<'_> {
-    fn add(&mut self, start: usize, end: usize, form: &str) {
+    fn add_injection(&mut self, start: usize, end: usize, form: &str) {
         let end = end.min(self.text.len());
         let shown = self.text.get(start..end).unwrap_or_default().trim();
         let evidence = format!("{form}: {shown}");
-        self.file.add(Capability::Injection, Span::new(start, end), &evidence);
+        self.file.add_finding(Capability::Injection, Span::new(start, end), &evidence);
     }
 
     /// Returns the bounds of the line around an offset.
-    fn line(&self, offset: usize) -> (usize, usize) {
+    fn line_bounds(&self, offset: usize) -> (usize, usize) {
         let start = line_start(self.text, offset);
         let end = self.text[offset..].find('\n').map_or(self.text.len(), |at| offset + at);
         (start, end)
@@ -223,14 +223,14 @@ impl Injection<'_> {
         if is_code(self.text, self.fences, offset) {
             return true;
         }
-        let (start, _) = self.line(offset);
+        let (start, _) = self.line_bounds(offset);
         let before = &self.text[start..offset];
         let is_table = before.trim_start().starts_with('|');
         is_table || is_in_quotes(self.text, offset) || before.ends_with('\'')
     }
 
     /// Returns the offsets of a phrase, which is in lower case.
-    fn places(&self, phrase: &str) -> Vec<usize> {
+    fn phrase_offsets(&self, phrase: &str) -> Vec<usize> {
         let places = memmem::find_iter(self.small.as_bytes(), phrase);
         places.filter(|at| self.begins_word(*at)).collect()
     }
@@ -241,7 +241,7 @@ impl Injection<'_> {
     }
 
     /// Reports comments with instructions: a rendered page does not show them.
-    fn comments(&mut self) {
+    fn report_comments(&mut self) {
         for start in memmem::find_iter(self.text.as_bytes(), b"<!--") {
             if is_code(self.text, self.fences, start) {
                 continue;
@@ -259,15 +259,15 @@ impl Injection<'_> {
                 || has(&["curl ", "wget "]) && comment.contains('|')
                 || has(&ENVELOPES);
             if gives_orders && !is_ordinary_comment(comment.trim()) {
-                self.add(start, start + 4 + end + 3, "orders in a comment");
+                self.add_injection(start, start + 4 + end + 3, "orders in a comment");
             }
         }
     }
 
     /// Reports `ignore all previous instructions`.
-    fn overrides(&mut self) {
+    fn report_overrides(&mut self) {
         for object in ["instruction", "prompt"] {
-            for at in self.places(object) {
+            for at in self.phrase_offsets(object) {
                 let start = self.small.floor_char_boundary(at.saturating_sub(48));
                 let end = self.small.floor_char_boundary(at + 16);
                 let around = self.small[start..end].replace('\n', " ");
@@ -277,21 +277,25 @@ impl Injection<'_> {
                 let is_object = has_any(between, &OVERRIDDEN);
                 let is_sentence = between[..at - start - verb].contains(['.', ';', ':', '`', '"']);
                 // Instructions against the attack mention the phrase, too.
-                let (line, _) = self.line(start + verb);
+                let (line, _) = self.line_bounds(start + verb);
                 let before = &self.small[line..start + verb];
                 let warnings =
                     ["never ", "not ", "n't ", "attempt", "such as", "like ", "if ", "to "];
                 let is_warning = has_any(before, &warnings);
                 if is_object && !is_sentence && !is_warning && !self.is_quoted(start + verb) {
-                    self.add(start + verb, at + object.len(), "it sets instructions aside");
+                    self.add_injection(
+                        start + verb,
+                        at + object.len(),
+                        "it sets instructions aside",
+                    );
                 }
             }
         }
     }
 
-    fn concealment(&mut self) {
-        for at in self.places("the user") {
-            let (line, end) = self.line(at);
+    fn report_concealment(&mut self) {
+        for at in self.phrase_offsets("the user") {
+            let (line, end) = self.line_bounds(at);
             let (before, after) = (&self.small[line..at], &self.small[at + 8..end]);
             let phrase = CONCEALMENT
                 .iter()
@@ -301,20 +305,20 @@ impl Injection<'_> {
             // not.
             let before = &before[..before.len() - first.len()];
             if has_any(before, &ACTS) && !self.is_quoted(at) {
-                self.add(line, end, "it acts behind the user's back");
+                self.add_injection(line, end, "it acts behind the user's back");
             }
         }
-        for at in self.places("secretly ") {
-            let (line, end) = self.line(at);
+        for at in self.phrase_offsets("secretly ") {
+            let (line, end) = self.line_bounds(at);
             let is_act = ACTS.iter().any(|act| self.small[at + 9..].starts_with(act.trim_end()));
             if is_act && !self.is_quoted(at) {
-                self.add(line, end, "it acts behind the user's back");
+                self.add_injection(line, end, "it acts behind the user's back");
             }
         }
     }
 
     /// Reports downloaded or decoded data that is piped into an interpreter.
-    fn piped(&mut self) {
+    fn report_piped_data(&mut self) {
         let bytes = self.small.as_bytes();
         let mut places: Vec<usize> = memchr::memchr_iter(b'|', bytes).collect();
         for mark in ["curl", "wget"] {
@@ -325,7 +329,8 @@ impl Injection<'_> {
         for mark in ["atob(", "b64decode(", "base64string("] {
             places.extend(memmem::find_iter(bytes, mark));
         }
-        let mut lines: Vec<(usize, usize)> = places.into_iter().map(|at| self.line(at)).collect();
+        let mut lines: Vec<(usize, usize)> =
+            places.into_iter().map(|at| self.line_bounds(at)).collect();
         lines.sort_unstable();
         lines.dedup();
         for (start, end) in lines {
@@ -338,7 +343,7 @@ impl Injection<'_> {
             let mut pieces = line.split('`').filter(|piece| has_source(piece));
             let is_table = line.trim_start().starts_with('|') && !line.contains('`');
             let runs = !is_table && pieces.any(pipes_to_interpreter)
-                || is_fetch && substitutes(line)
+                || is_fetch && has_download_substitution(line)
                 || is_decoding
                     && has_any(line, &["eval(", "exec(", "iex ", "invoke-expression", "function("]);
             if !runs {
@@ -347,9 +352,9 @@ impl Injection<'_> {
             if is_decoding {
                 let said = decoded_word(&self.text[start..end]);
                 let said = said.map(|text| format!(" (`{text}`)")).unwrap_or_default();
-                self.add(start, end, &format!("it runs what it decodes{said}"));
+                self.add_injection(start, end, &format!("it runs what it decodes{said}"));
             } else if self.is_unasked(start, end) {
-                self.add(start, end, "it runs what it downloads");
+                self.add_injection(start, end, "it runs what it downloads");
             }
         }
     }
@@ -370,17 +375,17 @@ impl Injection<'_> {
     }
 
     /// Reports a self-replicating instruction: `add this to every CLAUDE.md you find`.
-    fn replication(&mut self) {
+    fn report_replication(&mut self) {
         for file in GUIDANCE_FILES {
             for at in memmem::find_iter(self.small.as_bytes(), file) {
-                let (line, end) = self.line(at);
+                let (line, end) = self.line_bounds(at);
                 let near = self.small.floor_char_boundary(line.max(at.saturating_sub(NEAR)));
                 for word in QUANTIFIERS {
                     let Some(start) = self.word_in(near, at, word) else { continue };
                     let (before, after) = (&self.small[line..start], &self.small[start..end]);
                     let is_order = has_any(before, &SPREADING) && has_any(after, &ELSEWHERE);
                     if is_order && !self.is_quoted(start) {
-                        self.add(line, end, "it makes an agent spread it");
+                        self.add_injection(line, end, "it makes an agent spread it");
                     }
                 }
             }
@@ -394,10 +399,10 @@ impl Injection<'_> {
     }
 
     /// Reports `send ~/.aws/credentials to http://host`.
-    fn exfiltration(&mut self) {
+    fn report_exfiltration(&mut self) {
         let mut last = 0;
         for at in memmem::find_iter(self.small.as_bytes(), "http") {
-            let (line, end) = self.line(at);
+            let (line, end) = self.line_bounds(at);
             if at < last {
                 continue;
             }
@@ -411,13 +416,13 @@ impl Injection<'_> {
             let is_warning = has_any(before, &["never ", "not ", "n't ", "avoid "]);
             let is_sent = has_any(before, &SENDING);
             if is_sent && has_target && !is_warning && !self.is_quoted(start) {
-                self.add(line, end, "it sends secrets away");
+                self.add_injection(line, end, "it sends secrets away");
             }
         }
     }
 
     /// Reports links that execute code, read files, or show another host than they lead to.
-    fn links(&mut self) {
+    fn report_links(&mut self) {
         for start in memmem::find_iter(self.text.as_bytes(), b"](") {
             if is_code(self.text, self.fences, start) {
                 continue;
@@ -429,7 +434,11 @@ impl Injection<'_> {
             let target = &target[..end];
             if SCHEMES.iter().any(|scheme| target.starts_with(scheme)) {
                 let start = start + 2;
-                self.add(start, start + skipped + end, "a link that runs code or reads a file");
+                self.add_injection(
+                    start,
+                    start + skipped + end,
+                    "a link that runs code or reads a file",
+                );
             }
         }
     }
@@ -445,22 +454,22 @@ impl Injection<'_> {
             let name = user.split(':').next().unwrap_or_default();
             let looks_like_host = name.rsplit_once('.').is_some_and(|(_, last)| last.len() > 1);
             if is_address && looks_like_host && !is_code(self.text, self.fences, at) {
-                let (_, end) = self.line(at);
-                self.add(at - user.len(), end, "a link that shows another host");
+                let (_, end) = self.line_bounds(at);
+                self.add_injection(at - user.len(), end, "a link that shows another host");
             }
         }
     }
 
     /// Reports texts that imitate a client's own messages.
-    fn envelopes(&mut self) {
+    fn report_envelopes(&mut self) {
         for at in memchr::memchr2_iter(b'<', b'[', self.small.as_bytes()) {
             if !ENVELOPES.iter().any(|mark| self.small[at..].starts_with(mark)) {
                 continue;
             }
-            let (line, end) = self.line(at);
+            let (line, end) = self.line_bounds(at);
             let is_mark = |letter| matches!(letter, ' ' | '\t' | '>' | '-' | '*' | '#');
             if self.small[line..at].chars().all(is_mark) && !self.is_quoted(at) {
-                self.add(at, end, "a mark of a client's own messages");
+                self.add_injection(at, end, "a mark of a client's own messages");
             }
         }
     }
@@ -476,7 +485,7 @@ fn has_source(command: &str) -> bool {
 }
 
 /// Returns whether a line executes the output of a download: `sh -c "$(curl …)"`.
-fn substitutes(line: &str) -> bool {
+fn has_download_substitution(line: &str) -> bool {
     ["$(curl", "$(wget", "<(curl", "<(wget", "`curl", "`wget"].iter().any(|form| {
         line.find(form).is_some_and(|at| {
             let before = line[..at].trim_end_matches(['"', '\'', ' ']);

@@ -1,8 +1,8 @@
 //! The capabilities of an item, read from its files: its possible effects on a machine or an agent.
 //!
-//! Every file of an item goes through [`Inventory::read`]. Nothing is executed or fetched, so the
+//! Every file of an item goes through [`Inventory::scan_file`]. Nothing is executed or fetched, so the
 //! same bytes always give the same list. A finding is a fact with its place and leaves the
-//! judgment to the reader: a skill may bring a script. Only [`Capability::blocks`] names what an
+//! judgment to the reader: a skill may bring a script. Only [`Capability::is_blocking`] names what an
 //! installation refuses.
 
 mod bytes;
@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::hidden::{self, HiddenClass, HiddenText};
-use brief_syntax::text::{fold, visible_line};
+use brief_syntax::text::{fold_line, visible_line};
 use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 use brief_system::Permission;
 
@@ -101,7 +101,7 @@ impl Capability {
     }
 
     /// Returns whether an installation refuses it until the user accepts the item's content.
-    pub fn blocks(self) -> bool {
+    pub fn is_blocking(self) -> bool {
         matches!(self, Capability::HiddenText | Capability::Opaque)
     }
 
@@ -111,7 +111,7 @@ impl Capability {
     }
 
     /// Returns the start of a message, before the evidence.
-    fn words(self) -> &'static str {
+    fn message_prefix(self) -> &'static str {
         FACTS[self as usize].1
     }
 }
@@ -160,16 +160,16 @@ pub struct CapabilityFinding {
 
 impl CapabilityFinding {
     /// Formats the fact without its place, for `brief.lock`.
-    pub fn fact(&self) -> String {
+    pub fn render_fact(&self) -> String {
         // Quotation marks and backslashes would need escapes, and every tool call reads the lock.
         let evidence = self.evidence.replace('"', "'").replace('\\', "/");
         format!("{} {evidence}", self.capability)
     }
 
     /// Converts the finding to a diagnostic.
-    pub fn diagnostic(&self) -> Diagnostic {
+    pub fn to_diagnostic(&self) -> Diagnostic {
         let CapabilityFinding { capability, evidence, source, span } = self;
-        let message = format!("{}: {evidence}", capability.words());
+        let message = format!("{}: {evidence}", capability.message_prefix());
         Diagnostic::new(capability.rule(), source, *span, message)
     }
 }
@@ -185,38 +185,47 @@ pub struct Inventory {
 
 impl Inventory {
     /// Starts the list of an item of this kind: `skill`, `agent`, `rule`, `command` and so on.
-    pub fn of(kind: &str) -> Inventory {
+    pub fn new(kind: &str) -> Inventory {
         let is_skill = matches!(kind, "skill" | "agent");
         Inventory { is_skill, findings: Vec::new(), known: BTreeSet::new() }
     }
 
     /// Reads one more file: `slashed` is its path below the item, `path` its real path.
-    pub fn read(&mut self, slashed: &str, path: &Path, content: Vec<u8>, permission: Permission) {
+    pub fn scan_file(
+        &mut self,
+        slashed: &str,
+        path: &Path,
+        content: Vec<u8>,
+        permission: Permission,
+    ) {
         let mut file = FileScan::new(slashed, path, content);
-        bytes::scan(&mut file, permission);
+        bytes::scan_bytes(&mut file, permission);
         if file.is_text {
-            if hidden::characters(file.source.text()).next().is_some() {
-                file.hidden(Capability::HiddenText, HiddenClass::hides);
-                file.hidden(Capability::ControlCharacters, |class| !class.hides());
+            if hidden::hidden_characters(file.source.text()).next().is_some() {
+                file.report_hidden_text(Capability::HiddenText, HiddenClass::hides_message);
+                file.report_hidden_text(Capability::ControlCharacters, |class| {
+                    !class.hides_message()
+                });
             }
-            fields::scan(&mut file);
-            let is_markdown = is_markdown(&file.ending());
-            let fences = if is_markdown { prose::fences(file.source.text()) } else { Vec::new() };
-            prose::scan(&mut file, &fences, self.is_skill);
-            injection::scan(&mut file, &fences);
-            decode::scan(&mut file);
+            fields::scan_fields(&mut file);
+            let is_markdown = is_markdown(&file.file_extension());
+            let fences =
+                if is_markdown { prose::parse_fences(file.source.text()) } else { Vec::new() };
+            prose::scan_prose(&mut file, &fences, self.is_skill);
+            injection::scan_injections(&mut file, &fences);
+            decode::scan_encoded_blocks(&mut file);
         }
-        self.take(file.findings);
+        self.add_findings(file.findings);
     }
 
     /// Records an unreadable file as opaque.
-    pub fn unread(&mut self, slashed: &str, path: &Path, why: &str) {
+    pub fn add_unreadable(&mut self, slashed: &str, path: &Path, why: &str) {
         let mut file = FileScan::new(slashed, path, Vec::new());
-        file.add(Capability::Opaque, Span::default(), &format!("{slashed}: {why}"));
-        self.take(file.findings);
+        file.add_finding(Capability::Opaque, Span::default(), &format!("{slashed}: {why}"));
+        self.add_findings(file.findings);
     }
 
-    fn take(&mut self, findings: Vec<CapabilityFinding>) {
+    fn add_findings(&mut self, findings: Vec<CapabilityFinding>) {
         for found in findings {
             if self.known.insert((found.capability, found.evidence.clone())) {
                 self.findings.push(found);
@@ -244,8 +253,8 @@ impl Inventory {
 }
 
 /// Formats findings for `brief.lock`, sorted.
-pub fn facts(findings: &[CapabilityFinding]) -> Vec<String> {
-    let mut facts: Vec<String> = findings.iter().map(CapabilityFinding::fact).collect();
+pub fn render_facts(findings: &[CapabilityFinding]) -> Vec<String> {
+    let mut facts: Vec<String> = findings.iter().map(CapabilityFinding::render_fact).collect();
     facts.sort_unstable();
     facts.dedup();
     facts
@@ -268,7 +277,7 @@ impl FileScan {
         let (source, content) = if is_text {
             (Source::from_bytes(path, content), Vec::new())
         } else {
-            (Source::unread(path), content)
+            (Source::without_text(path), content)
         };
         let (slashed, source) = (slashed.to_owned(), Arc::new(source));
         FileScan { slashed, source, content, is_text, findings: Vec::new() }
@@ -280,22 +289,22 @@ impl FileScan {
     }
 
     /// Returns the extension in lower case.
-    fn ending(&self) -> String {
+    fn file_extension(&self) -> String {
         let name = self.name();
         name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
     }
 
     /// Reports hidden characters of the wanted classes, once.
-    fn hidden(&mut self, capability: Capability, is_wanted: fn(HiddenClass) -> bool) {
+    fn report_hidden_text(&mut self, capability: Capability, is_wanted: fn(HiddenClass) -> bool) {
         if let Some(found) = HiddenText::find_of(self.source.text(), is_wanted) {
             let at = found.first.offset;
             let span = Span::new(at, at + found.first.character.len_utf8());
-            self.add(capability, span, &found.message());
+            self.add_finding(capability, span, &found.message());
         }
     }
 
-    fn add(&mut self, capability: Capability, span: Span, evidence: &str) {
-        let evidence = fold(&visible_line(evidence), EVIDENCE);
+    fn add_finding(&mut self, capability: Capability, span: Span, evidence: &str) {
+        let evidence = fold_line(&visible_line(evidence), EVIDENCE);
         if evidence.is_empty() {
             return;
         }

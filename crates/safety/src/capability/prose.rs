@@ -34,21 +34,21 @@ const NETWORK: &str = "http https ws wss ftp ftps sftp ssh git tcp udp smb ldap 
 const WORD: usize = 200;
 
 /// Reports the constructs of a text.
-pub(super) fn scan(file: &mut FileScan, fences: &[Fence], is_skill: bool) {
+pub(super) fn scan_prose(file: &mut FileScan, fences: &[Fence], is_skill: bool) {
     let source = std::sync::Arc::clone(&file.source);
     let text = source.text();
-    let is_markdown = is_markdown(&file.ending());
-    let is_template = file.ending() == "toml" || is_markdown;
+    let is_markdown = is_markdown(&file.file_extension());
+    let is_template = file.file_extension() == "toml" || is_markdown;
     let (seen, names) = (BTreeSet::new(), BTreeSet::new());
     let mut scan = Prose { file, text, is_markdown, is_skill, fences, names, seen };
-    scan.constructs(is_template);
+    scan.report_constructs(is_template);
     // Letters begin too many words for the table of bytes.
     let bytes = text.as_bytes();
     for word in ["env", "ENV"] {
-        memmem::find_iter(bytes, word).for_each(|offset| scan.reader(offset));
+        memmem::find_iter(bytes, word).for_each(|offset| scan.report_env_reader(offset));
     }
     for word in ["curl ", "wget "] {
-        memmem::find_iter(bytes, word).for_each(|offset| scan.download(offset, word));
+        memmem::find_iter(bytes, word).for_each(|offset| scan.report_download(offset, word));
     }
     memmem::find_iter(bytes, "mcp__").for_each(|offset| scan.server_name(offset));
     scan.fenced_commands();
@@ -76,7 +76,7 @@ pub(super) struct Fence {
 }
 
 /// Returns the fenced blocks of a Markdown text.
-pub(super) fn fences(text: &str) -> Vec<Fence> {
+pub(super) fn parse_fences(text: &str) -> Vec<Fence> {
     let mut found = Vec::new();
     if memmem::find(text.as_bytes(), b"```").is_none()
         && memmem::find(text.as_bytes(), b"~~~").is_none()
@@ -97,7 +97,7 @@ pub(super) fn fences(text: &str) -> Vec<Fence> {
                 Some((known, least, fence))
                     if mark == known && length >= least && after.is_empty() =>
                 {
-                    found.push(fence.closed(offset, end));
+                    found.push(fence.close_at(offset, end));
                 }
                 None if mark != '`' || !after.contains('`') => {
                     let at = offset + line.len() - trimmed.len() + length;
@@ -109,12 +109,12 @@ pub(super) fn fences(text: &str) -> Vec<Fence> {
         }
         offset = end;
     }
-    found.extend(open.map(|(.., fence)| fence.closed(text.len(), text.len())));
+    found.extend(open.map(|(.., fence)| fence.close_at(text.len(), text.len())));
     found
 }
 
 impl Fence {
-    fn closed(self, body_end: usize, end: usize) -> Fence {
+    fn close_at(self, body_end: usize, end: usize) -> Fence {
         Fence { span: self.span.start..end, body: self.body.start..body_end, ..self }
     }
 }
@@ -171,13 +171,13 @@ fn path_of(rest: &str) -> &str {
 }
 
 impl<'p> Prose<'p> {
-    fn add(&mut self, capability: Capability, span: Range<usize>, evidence: &str) {
+    fn add_finding(&mut self, capability: Capability, span: Range<usize>, evidence: &str) {
         if self.seen.insert((capability, evidence.to_owned())) {
-            self.file.add(capability, Span::new(span.start, span.end), evidence);
+            self.file.add_finding(capability, Span::new(span.start, span.end), evidence);
         }
     }
 
-    fn constructs(&mut self, is_template: bool) {
+    fn report_constructs(&mut self, is_template: bool) {
         let bytes = self.text.as_bytes();
         let mut skip = 0;
         for (offset, &byte) in bytes.iter().enumerate() {
@@ -187,17 +187,17 @@ impl<'p> Prose<'p> {
             }
             let before = offset.checked_sub(1).map(|at| bytes[at]);
             match byte {
-                b'!' if is_template => self.command(offset),
-                b'@' => self.import(offset, before),
-                b':' if bytes[offset..].starts_with(b"://") => skip = self.url(offset),
+                b'!' if is_template => self.report_command(offset),
+                b'@' => self.report_import(offset, before),
+                b':' if bytes[offset..].starts_with(b"://") => skip = self.report_url(offset),
                 b':' if before == Some(b'C') => {
                     let drive = offset - 1;
-                    self.outside(drive, drive.checked_sub(1).map(|at| bytes[at]));
+                    self.report_outside_path(drive, drive.checked_sub(1).map(|at| bytes[at]));
                 }
                 b'$' => self.shell_variable(offset, before),
                 b'%' => self.windows_variable(offset),
-                b'~' | b'/' => self.outside(offset, before),
-                b'<' if bytes[offset..].starts_with(b"<!--") => self.comment(offset),
+                b'~' | b'/' => self.report_outside_path(offset, before),
+                b'<' if bytes[offset..].starts_with(b"<!--") => self.report_comment(offset),
                 _ => {}
             }
         }
@@ -208,7 +208,7 @@ impl<'p> Prose<'p> {
     /// Claude Code expands it in a skill at the beginning of a line or after white space (2.1.325). In commands
     /// and rules it counts everywhere, because opencode and task files expand it there, also where Markdown sees
     /// the end of a code span.
-    fn command(&mut self, offset: usize) {
+    fn report_command(&mut self, offset: usize) {
         let rest = &self.text[offset + 1..];
         let close = match rest.as_bytes().first() {
             Some(b'`') => '`',
@@ -222,7 +222,7 @@ impl<'p> Prose<'p> {
         let inner = &rest[1..];
         let end = inner.find(close);
         if let Some(end) = end.filter(|&end| !inner[..end].trim().is_empty() && end < 4_096) {
-            self.add(Capability::Commands, offset..offset + end + 3, inner[..end].trim());
+            self.add_finding(Capability::Commands, offset..offset + end + 3, inner[..end].trim());
         }
     }
 
@@ -232,7 +232,7 @@ impl<'p> Prose<'p> {
         for fence in self.fences {
             if text[fence.info.clone()].trim().starts_with('!') {
                 let command = text[fence.body.clone()].trim();
-                self.add(Capability::Commands, fence.span.clone(), command);
+                self.add_finding(Capability::Commands, fence.span.clone(), command);
             }
         }
     }
@@ -249,12 +249,12 @@ impl<'p> Prose<'p> {
         });
         if let Some(fence) = found {
             let evidence = format!("{}: tools in JavaScript", self.file.slashed);
-            self.add(Capability::Scripts, fence.span.clone(), &evidence);
+            self.add_finding(Capability::Scripts, fence.span.clone(), &evidence);
         }
     }
 
     /// Reports `@path/to/file`, but no mention (`@alice`), address or package (`@scope/name`).
-    fn import(&mut self, offset: usize, before: Option<u8>) {
+    fn report_import(&mut self, offset: usize, before: Option<u8>) {
         let is_start = before.is_none_or(|byte| byte.is_ascii_whitespace() || byte == b'(');
         if !self.is_markdown || !is_start {
             return;
@@ -280,13 +280,13 @@ impl<'p> Prose<'p> {
         }
         let span = offset..offset + 1 + path.len();
         if is_outside(path) {
-            self.add(Capability::OutsidePaths, span.clone(), path);
+            self.add_finding(Capability::OutsidePaths, span.clone(), path);
         }
-        self.add(Capability::Imports, span, path);
+        self.add_finding(Capability::Imports, span, path);
     }
 
     /// Reports the host of `https://host/path`. Returns the offset after the host.
-    fn url(&mut self, offset: usize) -> usize {
+    fn report_url(&mut self, offset: usize) -> usize {
         let before = &self.text.as_bytes()[..offset];
         let scheme = before.iter().rev().take(10).take_while(|byte| byte.is_ascii_alphabetic());
         let start = offset - scheme.count();
@@ -301,13 +301,13 @@ impl<'p> Prose<'p> {
             && host.len() <= WORD
             && !host.contains(['$', '{', '%', '(']);
         if is_network && is_host && !is_namespace(self.text, start) {
-            self.add(Capability::Hosts, start..offset + 3 + authority.len(), &host);
+            self.add_finding(Capability::Hosts, start..offset + 3 + authority.len(), &host);
         }
         offset + 3 + authority.len()
     }
 
     /// Reports the host of `curl host/path` and `wget host`, which have no scheme.
-    fn download(&mut self, offset: usize, name: &str) {
+    fn report_download(&mut self, offset: usize, name: &str) {
         if self.is_in_word(offset) {
             return;
         }
@@ -324,7 +324,7 @@ impl<'p> Prose<'p> {
                 });
             if is_host && !is_file_name(bare) {
                 let host = host.to_ascii_lowercase();
-                self.add(Capability::Hosts, at..at + word.len(), &host);
+                self.add_finding(Capability::Hosts, at..at + word.len(), &host);
             }
             if word.contains(['|', '`', ';']) {
                 break;
@@ -334,7 +334,7 @@ impl<'p> Prose<'p> {
     }
 
     /// Reports `process.env.NAME` and `os.environ["NAME"]`. `offset` is that of `env`.
-    fn reader(&mut self, offset: usize) {
+    fn report_env_reader(&mut self, offset: usize) {
         let found = READERS.iter().find_map(|(before, after)| {
             let rest = self.text[offset..].strip_prefix(after)?;
             self.text[..offset].ends_with(before).then_some(rest)
@@ -346,7 +346,7 @@ impl<'p> Prose<'p> {
             // `os.environ["NAME"] = value` only sets a variable.
             let is_set = after.starts_with('=') && !after.starts_with("==");
             if !is_set {
-                self.variable(offset, name);
+                self.report_variable(offset, name);
             }
         }
     }
@@ -373,7 +373,7 @@ impl<'p> Prose<'p> {
             self.names.insert(name);
         }
         if !is_table && !is_key && !follows.is_some_and(|&byte| is_word(byte)) {
-            self.variable(offset, name);
+            self.report_variable(offset, name);
         }
     }
 
@@ -382,11 +382,11 @@ impl<'p> Prose<'p> {
         let rest = &self.text[offset + 1..];
         let name = &rest[..name_length(rest.as_bytes())];
         if rest[name.len()..].starts_with('%') && name.len() > 3 {
-            self.variable(offset, name);
+            self.report_variable(offset, name);
         }
     }
 
-    fn variable(&mut self, offset: usize, name: &'p str) {
+    fn report_variable(&mut self, offset: usize, name: &'p str) {
         if !self.names.insert(name) {
             return;
         }
@@ -401,7 +401,7 @@ impl<'p> Prose<'p> {
             && ORDINARY.binary_search(&name).is_err()
             && !self.is_assigned(name)
         {
-            self.add(Capability::Variables, offset..offset + name.len() + 1, name);
+            self.add_finding(Capability::Variables, offset..offset + name.len() + 1, name);
         }
     }
 
@@ -418,7 +418,7 @@ impl<'p> Prose<'p> {
     }
 
     /// Reports `~/path`, `/etc/path` and `C:\path`.
-    fn outside(&mut self, offset: usize, before: Option<u8>) {
+    fn report_outside_path(&mut self, offset: usize, before: Option<u8>) {
         if before.is_some_and(|byte| {
             is_word(byte) || matches!(byte, b'/' | b'.' | b'~' | b'}' | b'-' | b'*' | b':' | b'@')
         }) {
@@ -429,11 +429,11 @@ impl<'p> Prose<'p> {
         let is_placeholder =
             (path.contains("path/to") || path.contains("path\\to")) && !path.contains("..");
         if is_outside(path) && !is_placeholder {
-            self.add(Capability::OutsidePaths, offset..offset + path.len(), path);
+            self.add_finding(Capability::OutsidePaths, offset..offset + path.len(), path);
         }
     }
 
-    fn comment(&mut self, offset: usize) {
+    fn report_comment(&mut self, offset: usize) {
         if !self.is_markdown || is_code(self.text, self.fences, offset) {
             return;
         }
@@ -441,7 +441,7 @@ impl<'p> Prose<'p> {
         let end = memmem::find(inner.as_bytes(), b"-->").unwrap_or(inner.len());
         let comment = inner[..end].trim();
         if !is_ordinary_comment(comment) {
-            self.add(Capability::Comments, offset..offset + 4 + end, comment);
+            self.add_finding(Capability::Comments, offset..offset + 4 + end, comment);
         }
     }
 
@@ -457,7 +457,7 @@ impl<'p> Prose<'p> {
             let name = &rest[..end];
             let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
             if !name.is_empty() && name.bytes().all(is_name) {
-                self.add(Capability::McpServers, offset..offset + 5 + end, name);
+                self.add_finding(Capability::McpServers, offset..offset + 5 + end, name);
             }
         }
     }

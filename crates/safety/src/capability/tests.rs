@@ -9,10 +9,10 @@ fn read(files: &[(&str, &str)]) -> Vec<CapabilityFinding> {
 }
 
 fn read_as(kind: &str, files: &[(&str, &str)]) -> Vec<CapabilityFinding> {
-    let mut inventory = Inventory::of(kind);
+    let mut inventory = Inventory::new(kind);
     for (path, text) in files {
         let content = text.as_bytes().to_vec();
-        inventory.read(path, &Path::new("/p").join(path), content, Permission::Data);
+        inventory.scan_file(path, &Path::new("/p").join(path), content, Permission::Data);
     }
     inventory.finish()
 }
@@ -55,7 +55,7 @@ fn names_are_stable_and_unique() {
     }
     // Policies and locks of older programs have the old name.
     assert_eq!(Capability::from_name("opaque"), Capability::from_name("binary"));
-    assert_eq!(Capability::ALL.into_iter().filter(|one| one.blocks()).count(), 2);
+    assert_eq!(Capability::ALL.into_iter().filter(|one| one.is_blocking()).count(), 2);
 }
 
 /// A planted construct: its place, and the expected finding.
@@ -248,11 +248,11 @@ fn s6_every_planted_construct_is_found() {
             "---\nname: x\ndescription: Use when testing\n{headers}---\n\n## Do\n\nBe kind.\n\n{}\n",
             bodies.join("\n\n")
         );
-        let mut inventory = Inventory::of("skill");
+        let mut inventory = Inventory::new("skill");
         let entrypoint = text.clone().into_bytes();
-        inventory.read("SKILL.md", Path::new("/p/SKILL.md"), entrypoint, Permission::Data);
+        inventory.scan_file("SKILL.md", Path::new("/p/SKILL.md"), entrypoint, Permission::Data);
         for (path, content, permission) in planted.iter().filter_map(|one| one.file.clone()) {
-            inventory.read(&path, &Path::new("/p").join(&path), content, permission);
+            inventory.scan_file(&path, &Path::new("/p").join(&path), content, permission);
         }
         let findings = inventory.finish();
         for one in &planted {
@@ -265,7 +265,7 @@ fn s6_every_planted_construct_is_found() {
             );
         }
         for found in &findings {
-            assert!(!found.fact().contains(['"', '\\', '\n']), "{found:?}");
+            assert!(!found.render_fact().contains(['"', '\\', '\n']), "{found:?}");
             assert!(found.span.end <= found.source.text().len(), "{found:?}");
         }
     }
@@ -288,7 +288,7 @@ fn plain_guidance_is_clean() {
         "```py\nP = \"{http://a.b/c}tag\"\nlimit = {\"$PARAMETER\": \"now\"}\n```",
         "Type: ${PROJECT_TYPE=\"Auto|Java\"}\n\nFor ${PROJECT_TYPE} only.",
     ] {
-        assert_eq!(facts(&of_body(body)), Vec::<String>::new(), "{body}");
+        assert_eq!(render_facts(&of_body(body)), Vec::<String>::new(), "{body}");
     }
 }
 
@@ -323,7 +323,7 @@ fn imports_are_files_and_no_examples() {
         ("Type \"fix @~/.netrc\".", "imports ~/.netrc"),
         ("A \"quoted\" word, then @src/auth.ts", "imports src/auth.ts"),
     ] {
-        let found = facts(&of_body(body));
+        let found = render_facts(&of_body(body));
         assert!(found.iter().any(|one| one == fact), "{body}: {found:?}");
     }
     for body in [
@@ -331,7 +331,7 @@ fn imports_are_files_and_no_examples() {
         "- \"Fix @src/auth.ts to match @tests/auth.test.ts\" for several files",
         "Type “explain @src/auth.ts” instead.",
     ] {
-        assert_eq!(facts(&of_body(body)), Vec::<String>::new(), "{body}");
+        assert_eq!(render_facts(&of_body(body)), Vec::<String>::new(), "{body}");
     }
 }
 
@@ -345,7 +345,7 @@ fn variables_are_those_that_a_text_asks_for() {
         ("`os.environ[\"API_KEY\"] == \"\"`", "API_KEY"),
         ("`process.env.MY_TOKEN`", "MY_TOKEN"),
     ] {
-        assert_eq!(facts(&of_body(body)), [format!("variables {name}")], "{body}");
+        assert_eq!(render_facts(&of_body(body)), [format!("variables {name}")], "{body}");
     }
     for body in [
         "**Arguments:** `$ARGUMENTS` and $ARGS",
@@ -353,9 +353,9 @@ fn variables_are_those_that_a_text_asks_for() {
         "`os.environ[\"TRACING\"] = \"true\"`",
         "Pass `C:\\path\\to\\file` or /home/path/to/file.",
     ] {
-        assert_eq!(facts(&of_body(body)), Vec::<String>::new(), "{body}");
+        assert_eq!(render_facts(&of_body(body)), Vec::<String>::new(), "{body}");
     }
-    let climbs = facts(&of_body("Read /home/path/to/../../me/.ssh/id."));
+    let climbs = render_facts(&of_body("Read /home/path/to/../../me/.ssh/id."));
     assert_eq!(climbs, ["outside-paths /home/path/to/../../me/.ssh/id"]);
     assert!(super::words::ORDINARY.is_sorted(), "it is searched");
 }
@@ -364,9 +364,9 @@ fn variables_are_those_that_a_text_asks_for() {
 #[test]
 fn settings_of_a_hook_are_no_commands() {
     let text = "hooks:\n  preprovision:\n    posix:\n      shell: sh\n      run: ./validate.sh\n      interactive: false\n      timeout: 3\n";
-    let found = facts(&read(&[("azure.yaml", text)]));
+    let found = render_facts(&read(&[("azure.yaml", text)]));
     assert_eq!(found, ["hooks preprovision: ./validate.sh"]);
-    let found = facts(&read(&[("azure.yaml", &text.replace("shell: sh", "shell: ./evil"))]));
+    let found = render_facts(&read(&[("azure.yaml", &text.replace("shell: sh", "shell: ./evil"))]));
     assert_eq!(found, ["hooks preprovision: ./evil", "hooks preprovision: ./validate.sh"]);
 }
 
@@ -432,14 +432,19 @@ fn broken_and_endless_fields_are_read_all_the_same() {
 /// S5: bytes that are not UTF-8 are always a finding.
 #[test]
 fn s5_bytes_that_are_not_text_are_found() {
-    let mut inventory = Inventory::of("skill");
-    inventory.read("a.md", Path::new("/a.md"), b"caf\xe9\n".to_vec(), Permission::Data);
-    inventory.read("b.md", Path::new("/b.md"), b"\xff\xfea\x00\n\x00".to_vec(), Permission::Data);
+    let mut inventory = Inventory::new("skill");
+    inventory.scan_file("a.md", Path::new("/a.md"), b"caf\xe9\n".to_vec(), Permission::Data);
+    inventory.scan_file(
+        "b.md",
+        Path::new("/b.md"),
+        b"\xff\xfea\x00\n\x00".to_vec(),
+        Permission::Data,
+    );
     let picture = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\xff".to_vec();
     let archive = [picture.as_slice(), b"PK\x05\x06\x00"].concat();
-    inventory.read("c.png", Path::new("/c.png"), picture, Permission::Data);
-    inventory.read("d.png", Path::new("/d.png"), archive, Permission::Data);
-    let facts = facts(&inventory.finish());
+    inventory.scan_file("c.png", Path::new("/c.png"), picture, Permission::Data);
+    inventory.scan_file("d.png", Path::new("/d.png"), archive, Permission::Data);
+    let facts = render_facts(&inventory.finish());
     assert_eq!(
         facts,
         [
@@ -462,8 +467,8 @@ fn any_bytes_are_read() {
         let text = format!("---\nhooks: {text}\n---\n{text}{mark}{text}{mark}");
         for name in ["SKILL.md", "a.json", "b.toml", "c.sh", "d.agent.md", ".gitmodules"] {
             for content in [text.clone().into_bytes(), bytes.clone()] {
-                let mut inventory = Inventory::of("skill");
-                inventory.read(name, Path::new(name), content, Permission::Data);
+                let mut inventory = Inventory::new("skill");
+                inventory.scan_file(name, Path::new(name), content, Permission::Data);
                 for found in inventory.finish() {
                     let text = found.source.text();
                     assert!(text.get(found.span.range()).is_some(), "{found:?}");

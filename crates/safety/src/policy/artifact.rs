@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::pattern::{self, SourcePattern, listed};
+use super::pattern::{self, SourcePattern, render_patterns};
 use super::signer::SignerRule;
 use super::{Policy, PolicyDecision, PolicyLayer, SourcePlace};
 use brief_syntax::toml::{Table, TomlEntry, TomlProblem};
@@ -36,32 +36,40 @@ pub struct RequiredSigners {
 
 impl Policy {
     /// Returns the rule that forbids an artifact by its address.
-    pub fn artifact(&self, place: &SourcePlace, has_digest: bool) -> Option<PolicyDecision> {
+    pub fn find_artifact_rule(
+        &self,
+        place: &SourcePlace,
+        has_digest: bool,
+    ) -> Option<PolicyDecision> {
         self.layers.iter().find_map(|layer| {
             let rules = &layer.artifacts;
             if let Some((line, patterns)) = &rules.registries
                 && !matches!(place, SourcePlace::Directory(_))
-                && !patterns.iter().any(|pattern| pattern.allows(place))
+                && !patterns.iter().any(|pattern| pattern.allows_place(place))
             {
-                let rule = match pattern::listed(patterns) {
+                let rule = match pattern::render_patterns(patterns) {
                     None => "allows no registry".to_owned(),
                     Some(patterns) => format!("allows only the registries {patterns}"),
                 };
-                return Some(layer.decision(*line, rule));
+                return Some(layer.build_decision(*line, rule));
             }
             let line = rules.digests_only.filter(|_| !has_digest)?;
-            Some(layer.decision(line, "allows artifacts by their digest only".to_owned()))
+            Some(layer.build_decision(line, "allows artifacts by their digest only".to_owned()))
         })
     }
 
     /// Returns the signers that an artifact must have, one of each.
-    pub fn signers(&self, place: &SourcePlace) -> Vec<RequiredSigners> {
+    pub fn required_signers(&self, place: &SourcePlace) -> Vec<RequiredSigners> {
         let mut required = Vec::new();
         for layer in &self.layers {
-            let fitting = layer.artifacts.signers.iter().filter(|(_, one, _)| one.denies(place));
+            let fitting =
+                layer.artifacts.signers.iter().filter(|(_, one, _)| one.denies_place(place));
             required.extend(fitting.map(|(line, pattern, signers)| {
                 let rule = format!("requires a signature for `{pattern}` of its signers");
-                RequiredSigners { signers: signers.clone(), decision: layer.decision(*line, rule) }
+                RequiredSigners {
+                    signers: signers.clone(),
+                    decision: layer.build_decision(*line, rule),
+                }
             }));
         }
         required
@@ -79,7 +87,7 @@ impl Policy {
                 .and_then(|created| now.duration_since(created).ok())
                 .is_some_and(|own| own >= *age);
             let rule = || format!("wants artifacts to be `{written}` old");
-            (!is_old).then(|| layer.decision(*line, rule()))
+            (!is_old).then(|| layer.build_decision(*line, rule()))
         })
     }
 }
@@ -89,76 +97,82 @@ impl PolicyLayer {
     pub(super) fn artifact_rules(&self) -> Vec<PolicyDecision> {
         let rules = &self.artifacts;
         let registries = rules.registries.iter().map(|(line, patterns)| {
-            let rule = match listed(patterns) {
+            let rule = match render_patterns(patterns) {
                 None => "allows no registry".to_owned(),
                 Some(patterns) => format!("allows only the registries {patterns}"),
             };
-            self.decision(*line, rule)
+            self.build_decision(*line, rule)
         });
-        let digests = rules
-            .digests_only
-            .iter()
-            .map(|line| self.decision(*line, "allows artifacts by their digest only".to_owned()));
+        let digests = rules.digests_only.iter().map(|line| {
+            self.build_decision(*line, "allows artifacts by their digest only".to_owned())
+        });
         let ages = rules.minimum_age.iter().map(|(line, _, written)| {
-            self.decision(*line, format!("wants artifacts to be `{written}` old"))
+            self.build_decision(*line, format!("wants artifacts to be `{written}` old"))
         });
         let signers = rules.signers.iter().map(|(line, pattern, _)| {
-            self.decision(*line, format!("requires a signature for `{pattern}` of its signers"))
+            self.build_decision(
+                *line,
+                format!("requires a signature for `{pattern}` of its signers"),
+            )
         });
         registries.chain(digests).chain(ages).chain(signers).collect()
     }
 }
 
 /// Reads the table `[oci]`.
-pub(super) fn read(
+pub(super) fn parse_artifact_rules(
     table: Table<'_>,
     home: Option<&Path>,
     rules: &mut ArtifactRules,
 ) -> Result<(), TomlProblem> {
     for entry in table.entries() {
-        let line = super::read::line(&entry);
+        let line = super::read::entry_line(&entry);
         match entry.key {
             "registries" => {
-                rules.registries = Some((line, super::read::patterns(&entry, home)?));
+                rules.registries = Some((line, super::read::parse_patterns(&entry, home)?));
             }
             "digests-only" => {
                 let is_on = entry.item.as_bool().ok_or_else(|| {
-                    entry.wrong("this is neither `true` nor `false`", "write it without quotes")
+                    entry.invalid_value(
+                        "this is neither `true` nor `false`",
+                        "write it without quotes",
+                    )
                 })?;
                 rules.digests_only = is_on.then_some(line);
             }
             "minimum-age" => {
                 let text = entry.text()?;
-                let age = age(text).ok_or_else(|| {
+                let age = parse_age(text).ok_or_else(|| {
                     let help = "write hours, days or weeks: `12h`, `3d`, `2w`";
-                    entry.wrong(&format!("`{text}` is not an age"), help)
+                    entry.invalid_value(&format!("`{text}` is not an age"), help)
                 })?;
                 rules.minimum_age = Some((line, age, text.to_owned()));
             }
             "signers" => {
                 for entry in entry.table()?.entries() {
-                    rules.signers.push(signers(&entry, home)?);
+                    rules.signers.push(parse_signers(&entry, home)?);
                 }
             }
-            _ => return Err(entry.unknown(&KEYS)),
+            _ => return Err(entry.unknown_key(&KEYS)),
         }
     }
     Ok(())
 }
 
-fn signers(
+fn parse_signers(
     entry: &TomlEntry<'_>,
     home: Option<&Path>,
 ) -> Result<(usize, SourcePattern, Vec<SignerRule>), TomlProblem> {
-    let pattern = super::read::pattern(entry, entry.key, home)?;
+    let pattern = super::read::parse_pattern(entry, entry.key, home)?;
     let list = entry.item.as_array();
-    let list = list.ok_or_else(|| entry.wrong("this is not a list of signers", "write `[…]`"))?;
+    let list =
+        list.ok_or_else(|| entry.invalid_value("this is not a list of signers", "write `[…]`"))?;
     let rules: Result<Vec<SignerRule>, TomlProblem> =
-        list.iter().map(|value| SignerRule::read(entry, value)).collect();
-    Ok((super::read::line(entry), pattern, rules?))
+        list.iter().map(|value| SignerRule::parse_rule(entry, value)).collect();
+    Ok((super::read::entry_line(entry), pattern, rules?))
 }
 
-fn age(text: &str) -> Option<Duration> {
+fn parse_age(text: &str) -> Option<Duration> {
     let unit = text.chars().last()?;
     let (_, seconds) = UNITS.into_iter().find(|(letter, _)| *letter == unit)?;
     let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
@@ -175,7 +189,7 @@ mod tests {
     const SIGNER: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
     fn policy(text: &str) -> Result<Policy, super::super::PolicyError> {
-        let layer = super::super::read::layer(
+        let layer = super::super::read::parse_layer(
             Path::new("/etc/policy.toml"),
             text.as_bytes().to_vec(),
             None,
@@ -192,15 +206,15 @@ mod tests {
         let rules =
             policy("[oci]\nregistries = [\"*.acme.example\"]\ndigests-only = true\n").unwrap();
         let own = place("oci://registry.acme.example/a");
-        assert_eq!(rules.artifact(&own, true), None);
-        let refused = rules.artifact(&own, false).unwrap();
+        assert_eq!(rules.find_artifact_rule(&own, true), None);
+        let refused = rules.find_artifact_rule(&own, false).unwrap();
         assert_eq!(refused.line, 3);
-        let refused = rules.artifact(&place("oci://ghcr.io/acme/a"), true).unwrap();
+        let refused = rules.find_artifact_rule(&place("oci://ghcr.io/acme/a"), true).unwrap();
         assert_eq!(refused.line, 2);
         // A directory has no registry.
         let directory = SourcePlace::Directory("/srv/kept".into());
-        assert_eq!(rules.artifact(&directory, true), None);
-        assert!(rules.artifact(&directory, false).is_some());
+        assert_eq!(rules.find_artifact_rule(&directory, true), None);
+        assert!(rules.find_artifact_rule(&directory, false).is_some());
     }
 
     #[test]
@@ -208,11 +222,11 @@ mod tests {
         let text =
             format!("[oci.signers]\n\"registry.acme.example/platform/*\" = [\"{SIGNER}\"]\n");
         let rules = policy(&text).unwrap();
-        let required = rules.signers(&place("oci://registry.acme.example/platform/a"));
+        let required = rules.required_signers(&place("oci://registry.acme.example/platform/a"));
         assert_eq!(required.len(), 1);
         let signer = Signer::parse(SIGNER).unwrap();
-        assert!(required[0].signers.iter().any(|rule| rule.names(&signer)));
-        assert!(rules.signers(&place("oci://registry.acme.example/other")).is_empty());
+        assert!(required[0].signers.iter().any(|rule| rule.matches_signer(&signer)));
+        assert!(rules.required_signers(&place("oci://registry.acme.example/other")).is_empty());
     }
 
     /// A key or an identity with its issuer, each with a time if it has one; everything else is an error.
@@ -221,16 +235,16 @@ mod tests {
         let text = "[oci.signers]\n\"a.example\" = [\n  { identity = \"https://git.example/acme/*\", \
                     issuer = \"https://issuer.example\", not-before = 2026-01-01, not-after = 2026-12-31 },\n]\n";
         let rules = policy(text).unwrap();
-        let rule = rules.signers(&place("oci://a.example/x"))[0].signers[0].clone();
+        let rule = rules.required_signers(&place("oci://a.example/x"))[0].signers[0].clone();
         let signer = |text: &str| Signer::parse(text).unwrap();
-        assert!(rule.names(&signer("https://git.example/acme/w https://issuer.example")));
-        assert!(!rule.names(&signer("https://git.example/acme/w https://other.example")));
-        assert!(!rule.names(&signer("https://git.example/other https://issuer.example")));
-        assert!(!rule.names(&signer(SIGNER)));
+        assert!(rule.matches_signer(&signer("https://git.example/acme/w https://issuer.example")));
+        assert!(!rule.matches_signer(&signer("https://git.example/acme/w https://other.example")));
+        assert!(!rule.matches_signer(&signer("https://git.example/other https://issuer.example")));
+        assert!(!rule.matches_signer(&signer(SIGNER)));
         // 2025-12-31T23:59:59Z, and the last second of 2026.
         let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        assert!(!rule.permits(at(1_767_225_599)) && rule.permits(at(1_767_225_600)));
-        assert!(rule.permits(at(1_798_761_599)) && !rule.permits(at(1_798_761_600)));
+        assert!(!rule.allows_time(at(1_767_225_599)) && rule.allows_time(at(1_767_225_600)));
+        assert!(rule.allows_time(at(1_798_761_599)) && !rule.allows_time(at(1_798_761_600)));
         for wrong in [
             "\"me\"",
             "\"ann@example.com https://issuer.example\"",

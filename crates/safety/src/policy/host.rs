@@ -66,7 +66,7 @@ fn ascii_label(label: &str) -> Option<String> {
     if !lower.chars().all(is_plain) {
         return None;
     }
-    Some(format!("xn--{}", punycode(&lower)?))
+    Some(format!("xn--{}", encode_punycode(&lower)?))
 }
 
 /// Returns whether a small letter has one spelling only: no width, ligature, mark or style makes another one of it.
@@ -77,7 +77,7 @@ fn is_letter_of_one_form(letter: char) -> bool {
 }
 
 /// Encodes a label (RFC 3492).
-fn punycode(label: &str) -> Option<String> {
+fn encode_punycode(label: &str) -> Option<String> {
     const BASE: u32 = 36;
     const FIRST: u32 = 1;
     const LAST: u32 = 26;
@@ -117,7 +117,7 @@ fn punycode(label: &str) -> Option<String> {
                 at += BASE;
             }
             encoded.push(digit(rest)?);
-            bias = adapted(delta, handled + 1, handled == basic);
+            bias = adapt_bias(delta, handled + 1, handled == basic);
             delta = 0;
             handled += 1;
         }
@@ -128,7 +128,7 @@ fn punycode(label: &str) -> Option<String> {
 }
 
 /// Adapts the bias of the encoding.
-fn adapted(delta: u32, count: u32, is_first: bool) -> u32 {
+fn adapt_bias(delta: u32, count: u32, is_first: bool) -> u32 {
     let mut delta = if is_first { delta / 700 } else { delta / 2 };
     delta += delta / count;
     let mut steps = 0;

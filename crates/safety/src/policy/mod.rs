@@ -80,14 +80,14 @@ pub struct PolicyDecision {
 
 impl PolicyDecision {
     /// Formats the place as file and line.
-    pub fn place(&self) -> String {
+    pub fn render_location(&self) -> String {
         format!("{}:{}", self.path.display(), self.line)
     }
 }
 
 impl fmt::Display for PolicyDecision {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "the policy `{}` {}", self.place(), self.rule)
+        write!(formatter, "the policy `{}` {}", self.render_location(), self.rule)
     }
 }
 
@@ -125,7 +125,7 @@ impl Policy {
         let directories = [system.machine_directory(), config_directory(system)];
         for path in directories.into_iter().flatten().map(|directory| directory.join(FILE_NAME)) {
             match system.read(&path, limits::FILE_BYTES) {
-                Ok(bytes) => layers.push(read::layer(&path, bytes, home.as_deref())?),
+                Ok(bytes) => layers.push(read::parse_layer(&path, bytes, home.as_deref())?),
                 Err(ReadError::Missing) if !leads_nowhere(system, &path) => {}
                 Err(ReadError::Missing) => {
                     let problem = "is a link that leads nowhere".to_owned();
@@ -145,7 +145,7 @@ impl Policy {
     }
 
     /// Returns the rule that forbids a source.
-    pub fn source(&self, place: &SourcePlace) -> Option<PolicyDecision> {
+    pub fn find_source_rule(&self, place: &SourcePlace) -> Option<PolicyDecision> {
         self.redirected_source(place, std::slice::from_ref(place))
     }
 
@@ -156,38 +156,46 @@ impl Policy {
         typed: &SourcePlace,
         real: &[SourcePlace],
     ) -> Option<PolicyDecision> {
-        self.layers.iter().find_map(|layer| layer.source(typed, real))
+        self.layers.iter().find_map(|layer| layer.find_source_rule(typed, real))
     }
 
     /// Returns the rule that forbids installing an item with this capability.
-    pub fn capability(&self, capability: Capability) -> Option<PolicyDecision> {
+    pub fn find_capability_rule(&self, capability: Capability) -> Option<PolicyDecision> {
         self.layers.iter().find_map(|layer| {
             let (line, never) = layer.never.iter().find(|(_, never)| *never == capability)?;
-            Some(layer.decision(*line, format!("never installs what has `{never}`")))
+            Some(layer.build_decision(*line, format!("never installs what has `{never}`")))
         })
     }
 
     /// Returns every rule in force, file by file in the order of their lines.
-    pub fn rules(&self) -> Vec<PolicyDecision> {
+    pub fn list_rules(&self) -> Vec<PolicyDecision> {
         let mut rules = Vec::new();
         for layer in &self.layers {
             let mut of_file = layer.artifact_rules();
-            of_file
-                .extend(layer.allow.iter().map(|(line, allowed)| layer.allowing(*line, allowed)));
+            of_file.extend(
+                layer
+                    .allow
+                    .iter()
+                    .map(|(line, allowed)| layer.build_allow_decision(*line, allowed)),
+            );
             let denied = layer.deny.iter();
             of_file.extend(
-                denied.map(|(line, pattern)| layer.decision(*line, format!("denies `{pattern}`"))),
+                denied.map(|(line, pattern)| {
+                    layer.build_decision(*line, format!("denies `{pattern}`"))
+                }),
             );
             of_file.extend(layer.never.iter().map(|(line, never)| {
-                layer.decision(*line, format!("never installs what has `{never}`"))
+                layer.build_decision(*line, format!("never installs what has `{never}`"))
             }));
             let required = layer.required.iter();
             of_file.extend(
-                required.map(|(line, item)| layer.decision(*line, format!("requires the {item}"))),
+                required.map(|(line, item)| {
+                    layer.build_decision(*line, format!("requires the {item}"))
+                }),
             );
             let execution = layer.execution.iter();
             of_file.extend(
-                execution.map(|line| layer.decision(*line, "turns execution off".to_owned())),
+                execution.map(|line| layer.build_decision(*line, "turns execution off".to_owned())),
             );
             of_file.sort_by_key(|rule| rule.line);
             rules.append(&mut of_file);
@@ -196,17 +204,18 @@ impl Policy {
     }
 
     /// Returns the rule that turns execution off.
-    pub fn execution(&self) -> Option<PolicyDecision> {
+    pub fn find_execution_rule(&self) -> Option<PolicyDecision> {
         self.layers.iter().find_map(|layer| {
-            layer.execution.map(|line| layer.decision(line, "turns execution off".to_owned()))
+            layer.execution.map(|line| layer.build_decision(line, "turns execution off".to_owned()))
         })
     }
 
     /// Returns the items that every project must have, each with the rule that requires it.
-    pub fn required(&self) -> impl Iterator<Item = (&RequiredItem, PolicyDecision)> {
+    pub fn required_items(&self) -> impl Iterator<Item = (&RequiredItem, PolicyDecision)> {
         self.layers.iter().flat_map(|layer| {
-            let decision =
-                |line, item: &RequiredItem| layer.decision(line, format!("requires the {item}"));
+            let decision = |line, item: &RequiredItem| {
+                layer.build_decision(line, format!("requires the {item}"))
+            };
             layer.required.iter().map(move |(line, item)| (item, decision(*line, item)))
         })
     }
@@ -220,31 +229,35 @@ fn leads_nowhere(system: &dyn System, path: &Path) -> bool {
 }
 
 impl PolicyLayer {
-    fn decision(&self, line: usize, rule: String) -> PolicyDecision {
+    fn build_decision(&self, line: usize, rule: String) -> PolicyDecision {
         PolicyDecision { path: self.path.clone(), line, rule }
     }
 
-    fn source(&self, typed: &SourcePlace, real: &[SourcePlace]) -> Option<PolicyDecision> {
+    fn find_source_rule(
+        &self,
+        typed: &SourcePlace,
+        real: &[SourcePlace],
+    ) -> Option<PolicyDecision> {
         let covers = |pattern: &SourcePattern| {
-            pattern.denies(typed) || real.iter().any(|place| pattern.denies(place))
+            pattern.denies_place(typed) || real.iter().any(|place| pattern.denies_place(place))
         };
         let denied = self.deny.iter().find(|(_, pattern)| covers(pattern));
         if let Some((line, pattern)) = denied {
-            return Some(self.decision(*line, format!("denies `{pattern}`")));
+            return Some(self.build_decision(*line, format!("denies `{pattern}`")));
         }
         let (line, allowed) = self.allow.as_ref()?;
-        if allowed.iter().any(|pattern| real.iter().any(|place| pattern.allows(place))) {
+        if allowed.iter().any(|pattern| real.iter().any(|place| pattern.allows_place(place))) {
             return None;
         }
-        Some(self.allowing(*line, allowed))
+        Some(self.build_allow_decision(*line, allowed))
     }
 
-    fn allowing(&self, line: usize, allowed: &[SourcePattern]) -> PolicyDecision {
-        let rule = match pattern::listed(allowed) {
+    fn build_allow_decision(&self, line: usize, allowed: &[SourcePattern]) -> PolicyDecision {
+        let rule = match pattern::render_patterns(allowed) {
             None => "allows no source".to_owned(),
             Some(patterns) => format!("allows only {patterns}"),
         };
-        self.decision(line, rule)
+        self.build_decision(line, rule)
     }
 }
 

@@ -46,7 +46,7 @@ impl SourcePlace {
             }
             return SourcePlace::Directory(PathBuf::from(path.trim_end_matches('/')));
         }
-        let Some(plain) = plain(address) else { return SourcePlace::Unclear };
+        let Some(plain) = normalize_address(address) else { return SourcePlace::Unclear };
         let is_clear = plain.split('/').all(|name| !matches!(name, "" | "." | ".."));
         if is_clear && !plain.contains(['%', '\\', '?', '#']) {
             SourcePlace::Repository(plain)
@@ -79,7 +79,10 @@ impl fmt::Display for SourcePattern {
 
 impl SourcePattern {
     /// Compiles a pattern; `home` stands for `~`. The error is a message.
-    pub(super) fn read(written: &str, home: Option<&Path>) -> Result<SourcePattern, String> {
+    pub(super) fn compile_pattern(
+        written: &str,
+        home: Option<&Path>,
+    ) -> Result<SourcePattern, String> {
         let below_home = written.strip_prefix("~/");
         let text = match (below_home, home) {
             (Some(below), Some(home)) => format!("{}/{below}", home.to_string_lossy()),
@@ -91,7 +94,7 @@ impl SourcePattern {
         let text = if is_directory {
             text.trim_end_matches('/').to_owned()
         } else {
-            plain(text).ok_or_else(|| {
+            normalize_address(text).ok_or_else(|| {
                 format!("is not clear which host `{written}` is; write its form in ASCII (`xn--…`)")
             })?
         };
@@ -119,32 +122,36 @@ impl SourcePattern {
     }
 
     /// Returns the text of a repository that the pattern is about.
-    fn compared(&self, repository: &str) -> String {
+    fn comparable_text(&self, repository: &str) -> String {
         if self.has_port { repository.to_owned() } else { without_port(repository) }
     }
 
     /// Returns whether the pattern allows a source. Case counts in the path.
-    pub(super) fn allows(&self, place: &SourcePlace) -> bool {
+    pub(super) fn allows_place(&self, place: &SourcePlace) -> bool {
         match (place, self.is_directory) {
             (SourcePlace::Unclear, _) => false,
             _ if self.is_everything => true,
-            (SourcePlace::Repository(text), false) => matches(&self.globs, &self.compared(text)),
-            (SourcePlace::Directory(path), true) => matches(&self.globs, &path.to_string_lossy()),
+            (SourcePlace::Repository(text), false) => {
+                matches_glob(&self.globs, &self.comparable_text(text))
+            }
+            (SourcePlace::Directory(path), true) => {
+                matches_glob(&self.globs, &path.to_string_lossy())
+            }
             _ => false,
         }
     }
 
     /// Returns whether the pattern denies a source. Case does not count, because many servers
     /// ignore it. Every pattern for repositories denies an unclear address.
-    pub(super) fn denies(&self, place: &SourcePlace) -> bool {
+    pub(super) fn denies_place(&self, place: &SourcePlace) -> bool {
         match (place, self.is_directory) {
             _ if self.is_everything => true,
             (SourcePlace::Repository(text), false) => {
-                matches(&self.folded, &self.compared(text).to_lowercase())
+                matches_glob(&self.folded, &self.comparable_text(text).to_lowercase())
             }
             (SourcePlace::Unclear, is_directory) => !is_directory,
             (SourcePlace::Directory(path), true) => {
-                matches(&self.folded, &path.to_string_lossy().to_lowercase())
+                matches_glob(&self.folded, &path.to_string_lossy().to_lowercase())
             }
             _ => false,
         }
@@ -152,18 +159,18 @@ impl SourcePattern {
 }
 
 /// Returns patterns as a message lists them; `None` without any.
-pub(super) fn listed(patterns: &[SourcePattern]) -> Option<String> {
+pub(super) fn render_patterns(patterns: &[SourcePattern]) -> Option<String> {
     let patterns: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
     (!patterns.is_empty()).then(|| patterns.join(", "))
 }
 
-fn matches(globs: &[Glob; 2], text: &str) -> bool {
+fn matches_glob(globs: &[Glob; 2], text: &str) -> bool {
     globs.iter().any(|glob| glob.matches(text))
 }
 
 /// Returns `host/path` of an address or a pattern: without transport, user, default port, `.git`
 /// and final slash; the host in its one spelling. `None` if it has none.
-fn plain(address: &str) -> Option<String> {
+fn normalize_address(address: &str) -> Option<String> {
     let (scheme, rest) = match address.split_once("://") {
         Some((scheme, rest)) => (Some(scheme), rest),
         None => (None, address),

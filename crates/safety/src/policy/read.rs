@@ -18,7 +18,7 @@ const KINDS: [(&str, &str); 4] =
     [("agents", "agent"), ("commands", "command"), ("rules", "rule"), ("skills", "skill")];
 
 /// Reads one file.
-pub(super) fn layer(
+pub(super) fn parse_layer(
     path: &Path,
     bytes: Vec<u8>,
     home: Option<&Path>,
@@ -35,7 +35,7 @@ pub(super) fn layer(
         problem: found.message.clone(),
         help: found.help.clone(),
     };
-    let Some(document) = toml::parse(&source, &mut problems) else {
+    let Some(document) = toml::parse_toml(&source, &mut problems) else {
         let missing = || Diagnostic::new(rules::item::INVALID_CONFIG, &source, Span::default(), "");
         return Err(invalid(problems.first().unwrap_or(&missing())));
     };
@@ -54,67 +54,70 @@ fn read_entry(
 ) -> Result<(), TomlProblem> {
     match entry.key {
         "execution" => {
-            let is_never = entry.word(&[("never", true), ("trusted", false)])?;
-            layer.execution = is_never.then(|| line(entry));
+            let is_never = entry.match_word(&[("never", true), ("trusted", false)])?;
+            layer.execution = is_never.then(|| entry_line(entry));
         }
         "sources" => {
             for entry in entry.table()?.entries() {
-                let patterns = patterns(&entry, home)?;
+                let patterns = parse_patterns(&entry, home)?;
                 match entry.key {
-                    "allow" => layer.allow = Some((line(&entry), patterns)),
+                    "allow" => layer.allow = Some((entry_line(&entry), patterns)),
                     "deny" => {
-                        layer.deny.extend(patterns.into_iter().map(|found| (line(&entry), found)));
+                        layer
+                            .deny
+                            .extend(patterns.into_iter().map(|found| (entry_line(&entry), found)));
                     }
-                    _ => return Err(entry.unknown(&["allow", "deny"])),
+                    _ => return Err(entry.unknown_key(&["allow", "deny"])),
                 }
             }
         }
-        "oci" => super::artifact::read(entry.table()?, home, &mut layer.artifacts)?,
+        "oci" => super::artifact::parse_artifact_rules(entry.table()?, home, &mut layer.artifacts)?,
         "required" => {
             for entry in entry.table()?.entries() {
                 let Some(&(_, kind)) = KINDS.iter().find(|(key, _)| *key == entry.key) else {
-                    return Err(entry.unknown(&KINDS.map(|(key, _)| key)));
+                    return Err(entry.unknown_key(&KINDS.map(|(key, _)| key)));
                 };
-                let items = entry.texts()?.into_iter().map(|name| RequiredItem { kind, name });
-                layer.required.extend(items.map(|item| (line(&entry), item)));
+                let items = entry.text_list()?.into_iter().map(|name| RequiredItem { kind, name });
+                layer.required.extend(items.map(|item| (entry_line(&entry), item)));
             }
         }
         "capabilities" => {
             for entry in entry.table()?.entries() {
                 if entry.key != "never" {
-                    return Err(entry.unknown(&["never"]));
+                    return Err(entry.unknown_key(&["never"]));
                 }
-                for name in entry.texts()? {
+                for name in entry.text_list()? {
                     let known = Capability::from_name(&name).ok_or_else(|| {
                         let names = Capability::ALL.map(Capability::as_str);
                         let help = format!("capabilities are {}", names.join(", "));
-                        entry.wrong(&format!("`{name}` is not a capability"), &help)
+                        entry.invalid_value(&format!("`{name}` is not a capability"), &help)
                     })?;
-                    layer.never.push((line(&entry), known));
+                    layer.never.push((entry_line(&entry), known));
                 }
             }
         }
-        _ => return Err(entry.unknown(&KEYS)),
+        _ => return Err(entry.unknown_key(&KEYS)),
     }
     Ok(())
 }
 
-pub(super) fn patterns(
+pub(super) fn parse_patterns(
     entry: &TomlEntry<'_>,
     home: Option<&Path>,
 ) -> Result<Vec<SourcePattern>, TomlProblem> {
-    entry.texts()?.iter().map(|text| pattern(entry, text, home)).collect()
+    entry.text_list()?.iter().map(|text| parse_pattern(entry, text, home)).collect()
 }
 
-pub(super) fn pattern(
+pub(super) fn parse_pattern(
     entry: &TomlEntry<'_>,
     text: &str,
     home: Option<&Path>,
 ) -> Result<SourcePattern, TomlProblem> {
-    SourcePattern::read(text, home)
-        .map_err(|problem| entry.wrong(&format!("`{text}` is not a pattern: {problem}"), ""))
+    SourcePattern::compile_pattern(text, home).map_err(|problem| {
+        entry.invalid_value(&format!("`{text}` is not a pattern: {problem}"), "")
+    })
 }
 
-pub(super) fn line(entry: &TomlEntry<'_>) -> usize {
-    entry.source.line(entry.span.start)
+pub(super) fn entry_line(entry: &TomlEntry<'_>) -> usize {
+    entry.source.line_number(entry.span.start)
 }

@@ -45,7 +45,7 @@ impl Signer {
 
     /// Returns the signer as a lock keeps it: a workflow that signs tags is the same for all tags.
     #[must_use]
-    pub fn pinned(&self) -> Signer {
+    pub fn to_pinned(&self) -> Signer {
         match self {
             Signer::Key(_) => self.clone(),
             Signer::Identity { identity, issuer } => {
@@ -81,7 +81,7 @@ pub struct SignerRule {
 
 impl SignerRule {
     /// Returns whether the rule is about a signer.
-    pub fn names(&self, signer: &Signer) -> bool {
+    pub fn matches_signer(&self, signer: &Signer) -> bool {
         match (&self.signer, signer) {
             (Signer::Key(own), Signer::Key(other)) => own == other,
             (
@@ -93,27 +93,30 @@ impl SignerRule {
     }
 
     /// Returns whether the signer may sign at a time.
-    pub fn permits(&self, time: SystemTime) -> bool {
+    pub fn allows_time(&self, time: SystemTime) -> bool {
         self.not_before.is_none_or(|start| start <= time)
             && self.not_after.is_none_or(|end| time <= end)
     }
 
     /// Reads an entry of the list of signers.
-    pub(super) fn read(entry: &TomlEntry<'_>, value: &Value) -> Result<SignerRule, TomlProblem> {
+    pub(super) fn parse_rule(
+        entry: &TomlEntry<'_>,
+        value: &Value,
+    ) -> Result<SignerRule, TomlProblem> {
         if let Some(text) = value.as_str() {
             let signer = read_key(entry, text)?;
             return Ok(SignerRule { signer, not_before: None, not_after: None });
         }
         let Some(table) = value.as_inline_table() else {
             let help = "write `\"sha256:…\"`, `{ key = \"sha256:…\" }` or `{ identity = \"…\", issuer = \"…\" }`";
-            return Err(entry.wrong("this is not a signer", help));
+            return Err(entry.invalid_value("this is not a signer", help));
         };
         if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
             let help = format!("keys are {}", KEYS.join(", "));
-            return Err(entry.wrong(&format!("a signer has no key `{key}`"), &help));
+            return Err(entry.invalid_value(&format!("a signer has no key `{key}`"), &help));
         }
         let text = |key: &str| match table.get(key).map(Value::as_str) {
-            Some(None) => Err(entry.wrong(&format!("`{key}` is not a string"), "")),
+            Some(None) => Err(entry.invalid_value(&format!("`{key}` is not a string"), "")),
             found => Ok(found.flatten()),
         };
         let signer = match (text("key")?, text("identity")?, text("issuer")?) {
@@ -121,17 +124,19 @@ impl SignerRule {
             (None, Some(identity), Some(issuer)) => {
                 let read = Signer::parse(&format!("{identity} {issuer}"));
                 let read = read.filter(|read| matches!(read, Signer::Identity { .. }));
-                read.ok_or_else(|| entry.wrong("an identity and an issuer have no blanks", ""))?
+                read.ok_or_else(|| {
+                    entry.invalid_value("an identity and an issuer have no blanks", "")
+                })?
             }
             _ => {
-                return Err(entry.wrong(
+                return Err(entry.invalid_value(
                     "a signer has a `key`, or an `identity` and its `issuer`",
                     "an identity means nothing without the issuer that vouches for it",
                 ));
             }
         };
-        let not_before = moment(entry, table, "not-before", "T00:00:00Z")?;
-        let not_after = moment(entry, table, "not-after", "T23:59:59Z")?;
+        let not_before = parse_date(entry, table, "not-before", "T00:00:00Z")?;
+        let not_after = parse_date(entry, table, "not-after", "T23:59:59Z")?;
         Ok(SignerRule { signer, not_before, not_after })
     }
 }
@@ -140,12 +145,12 @@ fn read_key(entry: &TomlEntry<'_>, text: &str) -> Result<Signer, TomlProblem> {
     let key = Signer::parse(text).filter(|signer| matches!(signer, Signer::Key(_)));
     key.ok_or_else(|| {
         let help = "write `sha256:` and the 64 digits that `brief registry publish --sign` names, or `{ identity = \"…\", issuer = \"…\" }`";
-        entry.wrong(&format!("`{text}` is not a signer"), help)
+        entry.invalid_value(&format!("`{text}` is not a signer"), help)
     })
 }
 
 /// Reads a date, or a date and a time in UTC.
-fn moment(
+fn parse_date(
     entry: &TomlEntry<'_>,
     table: &InlineTable,
     key: &str,
@@ -156,16 +161,16 @@ fn moment(
         10 => Some(format!("{text}{rest_of_day}")),
         _ => text.ends_with('Z').then_some(text),
     });
-    let time = written.and_then(|text| seconds(&text));
+    let time = written.and_then(|text| to_unix_seconds(&text));
     let time = time.ok_or_else(|| {
         let help = "write it without quotes: `2027-01-31` or `2027-01-31T12:00:00Z`";
-        entry.wrong(&format!("`{key}` is not a date, or a date and a time with `Z`"), help)
+        entry.invalid_value(&format!("`{key}` is not a date, or a date and a time with `Z`"), help)
     })?;
     Ok(Some(SystemTime::UNIX_EPOCH + Duration::from_secs(time)))
 }
 
 /// Returns the seconds since 1970 of `YYYY-MM-DDTHH:MM:SSZ`, which TOML has checked.
-fn seconds(text: &str) -> Option<u64> {
+fn to_unix_seconds(text: &str) -> Option<u64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
@@ -219,7 +224,7 @@ mod tests {
 
     #[test]
     fn tags_of_one_workflow_are_one_signer() {
-        let at = |reference: &str| identity(&format!("{WORKFLOW}@refs/{reference}")).pinned();
+        let at = |reference: &str| identity(&format!("{WORKFLOW}@refs/{reference}")).to_pinned();
         assert_eq!(at("tags/v1"), at("tags/v2"));
         assert_ne!(at("tags/v1"), at("heads/main"));
         assert_ne!(at("heads/other"), at("heads/main"));
@@ -244,9 +249,9 @@ mod tests {
 
     #[test]
     fn days_count_to_their_end() {
-        assert_eq!(seconds("1970-01-01T00:00:00Z"), Some(0));
-        assert_eq!(seconds("2023-11-14T22:13:20Z"), Some(1_700_000_000));
-        assert_eq!(seconds("2024-02-29T23:59:59Z"), Some(1_709_251_199));
-        assert_eq!(seconds("1969-12-31T00:00:00Z"), None);
+        assert_eq!(to_unix_seconds("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(to_unix_seconds("2023-11-14T22:13:20Z"), Some(1_700_000_000));
+        assert_eq!(to_unix_seconds("2024-02-29T23:59:59Z"), Some(1_709_251_199));
+        assert_eq!(to_unix_seconds("1969-12-31T00:00:00Z"), None);
     }
 }

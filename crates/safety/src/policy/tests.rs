@@ -18,7 +18,7 @@ fn user(text: &str) -> Policy {
 }
 
 fn forbids(policy: &Policy, address: &str) -> bool {
-    policy.source(&SourcePlace::of_address(address)).is_some()
+    policy.find_source_rule(&SourcePlace::of_address(address)).is_some()
 }
 
 #[test]
@@ -26,8 +26,8 @@ fn without_a_file_nothing_is_forbidden() {
     let policy = Policy::load(&system()).unwrap();
     assert_eq!(policy.files().len(), 0);
     assert!(!forbids(&policy, "https://github.com/a/b"));
-    assert_eq!(policy.execution(), None);
-    assert_eq!(policy.required().count(), 0);
+    assert_eq!(policy.find_execution_rule(), None);
+    assert_eq!(policy.required_items().count(), 0);
 }
 
 /// A pattern is host and path, with any transport and spelling, and everything below.
@@ -126,7 +126,7 @@ fn y08_a_pattern_means_what_it_appears_to_mean() {
     for address in ["https://github.com/a/b", "file:///srv/x", "localhost:5000/x", "file://%2e/x"] {
         assert!(forbids(&nothing, address), "{address}");
     }
-    assert!(nothing.source(&SourcePlace::Directory("/srv/x".into())).is_some());
+    assert!(nothing.find_source_rule(&SourcePlace::Directory("/srv/x".into())).is_some());
     let all = user("[sources]\nallow = [\"**\"]\n");
     assert!(!forbids(&all, "https://github.com:8443/a/b") && !forbids(&all, "file:///srv/x"));
     let here = user("[sources]\nallow = [\"/srv\"]\n");
@@ -144,7 +144,8 @@ fn a_denial_wins() {
         assert!(forbids(&policy, address), "{address}");
     }
     assert!(!forbids(&policy, "https://github.com/evilish/x"));
-    let found = policy.source(&SourcePlace::of_address("https://github.com/evil/x")).unwrap();
+    let found =
+        policy.find_source_rule(&SourcePlace::of_address("https://github.com/evil/x")).unwrap();
     assert_eq!(
         found.to_string(),
         format!("the policy `{USER}:3` denies `https://github.com/evil/*`")
@@ -166,11 +167,11 @@ fn each_file_can_only_forbid_more() {
             let address = format!("https://github.com/{address}/x");
             assert_eq!(forbids(&policy, &address), is_forbidden, "{address}");
         }
-        assert!(policy.execution().is_some());
-        assert!(policy.capability(Capability::Hooks).is_some());
-        assert!(policy.capability(Capability::Tools).is_none());
+        assert!(policy.find_execution_rule().is_some());
+        assert!(policy.find_capability_rule(Capability::Hooks).is_some());
+        assert!(policy.find_capability_rule(Capability::Tools).is_none());
         let mut required: Vec<String> =
-            policy.required().map(|(item, _)| item.to_string()).collect();
+            policy.required_items().map(|(item, _)| item.to_string()).collect();
         required.sort_unstable();
         assert_eq!(required, ["rule `house`", "skill `review`"]);
     }
@@ -225,7 +226,7 @@ fn a_policy_that_cannot_be_followed_is_an_error() {
 fn required_items_have_a_kind_and_a_place() {
     let policy = user("[required]\nagents = [\"a\"]\nskills = [\"s\"]\n");
     let required: Vec<(RequiredItem, usize)> =
-        policy.required().map(|(item, decision)| (item.clone(), decision.line)).collect();
+        policy.required_items().map(|(item, decision)| (item.clone(), decision.line)).collect();
     let item = |kind, name: &str| RequiredItem { kind, name: name.to_owned() };
     assert_eq!(required, [(item("agent", "a"), 2), (item("skill", "s"), 3)]);
     assert_eq!(policy.files().next(), Some(PathBuf::from(USER).as_path()));

@@ -11,9 +11,9 @@ use brief_clients::hook::{HookCall, HookMoment, Touch};
 use brief_engine::receipts::{TouchedFile, file_hash};
 use brief_engine::{System, Timing};
 use brief_safety::sensitive;
-use brief_system::paths::{cleaned, slashed};
+use brief_system::paths::{clean_path, to_slashed};
 
-use super::memory::{DeliveredEntries, Memory, fingerprint};
+use super::memory::{DeliveredEntries, Memory, fingerprint_parts};
 
 /// The limit for the files of one call.
 const MOST_FILES: usize = 16;
@@ -22,16 +22,21 @@ const MOST_FILES: usize = 16;
 const ABSENT: &str = "-";
 
 /// Notes the files that a call is about to change.
-pub(super) fn note(system: &dyn System, call: &HookCall<'_>, root: &Path, memory: &Memory<'_>) {
+pub(super) fn record_file_hashes(
+    system: &dyn System,
+    call: &HookCall<'_>,
+    root: &Path,
+    memory: &Memory<'_>,
+) {
     let HookMoment::Tool { time: Timing::Before, touches, .. } = &call.moment else { return };
     let mut noted = Vec::new();
-    for (path, _) in changed(system, call, root, touches) {
+    for (path, _) in collect_change_targets(system, call, root, touches) {
         let hash = match file_hash(system, &path) {
             Ok(hash) => hash,
             Err(_) if system.resolve(&path).is_err() => ABSENT.to_owned(),
             Err(_) => continue,
         };
-        noted.push((mark(call, &path), hash));
+        noted.push((call_file_mark(call, &path), hash));
     }
     if !noted.is_empty() {
         memory.note_before(&noted);
@@ -39,7 +44,7 @@ pub(super) fn note(system: &dyn System, call: &HookCall<'_>, root: &Path, memory
 }
 
 /// Returns the files that a call has changed.
-pub(super) fn found(
+pub(super) fn collect_changed_files(
     system: &dyn System,
     call: &HookCall<'_>,
     root: &Path,
@@ -49,13 +54,13 @@ pub(super) fn found(
         return Vec::new();
     };
     let mut files = Vec::new();
-    for (path, below) in changed(system, call, root, touches) {
+    for (path, below) in collect_change_targets(system, call, root, touches) {
         let mut file =
             TouchedFile { path: below, before: None, after: None, missing: BTreeMap::new() };
         let mut lacks = |key: &str, reason: &str| {
             file.missing.insert(key.to_owned(), reason.to_owned());
         };
-        match known.before(&mark(call, &path)) {
+        match known.hash_before(&call_file_mark(call, &path)) {
             Some(ABSENT) => lacks("before", "the file was not there"),
             Some(hash) => file.before = Some(hash.to_owned()),
             None => lacks("before", "no event came before the call"),
@@ -67,7 +72,8 @@ pub(super) fn found(
         // A call that was refused or failed has changed nothing.
         let is_same = file.before == file.after && file.before.is_some();
         let was_nowhere = file.before.is_none() && file.after.is_none();
-        let is_absent = was_nowhere && known.before(&mark(call, &path)) == Some(ABSENT);
+        let is_absent =
+            was_nowhere && known.hash_before(&call_file_mark(call, &path)) == Some(ABSENT);
         if !(is_same || is_absent) {
             files.push(file);
         }
@@ -76,7 +82,7 @@ pub(super) fn found(
 }
 
 /// Returns the files of the project that a call may change, each with its path below the root.
-fn changed(
+fn collect_change_targets(
     system: &dyn System,
     call: &HookCall<'_>,
     root: &Path,
@@ -85,11 +91,11 @@ fn changed(
     let cwd = call.cwd.clone().or_else(|| system.current_dir().ok()).unwrap_or_default();
     let mut found: Vec<(PathBuf, String)> = Vec::new();
     for touch in touches.iter().filter(|touch| touch.how.is_change()).take(MOST_FILES) {
-        let path = cleaned(&cwd.join(&touch.path));
+        let path = clean_path(&cwd.join(&touch.path));
         let Ok(below) = path.strip_prefix(root) else { continue };
-        let below = slashed(below);
+        let below = to_slashed(below);
         if below.is_empty()
-            || sensitive::find(&below).is_some()
+            || sensitive::find_sensitive_pattern(&below).is_some()
             || found.iter().any(|(known, _)| *known == path)
         {
             continue;
@@ -100,7 +106,7 @@ fn changed(
 }
 
 /// Returns the mark of a file in a call. Without an id of the call the latest call on the file counts.
-fn mark(call: &HookCall<'_>, path: &Path) -> String {
+fn call_file_mark(call: &HookCall<'_>, path: &Path) -> String {
     let id = call.trace.call.as_deref().unwrap_or_default();
-    fingerprint(&["before", id, &path.to_string_lossy()])
+    fingerprint_parts(&["before", id, &path.to_string_lossy()])
 }

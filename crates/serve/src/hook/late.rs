@@ -11,9 +11,9 @@ use std::time::{Duration, SystemTime};
 use brief_clients::hook::{HookCall, HookMoment};
 use brief_engine::receipts::{LateReason, ReceiptItem, ReceiptKind};
 use brief_engine::{Action, System, Timing};
-use brief_system::paths::cleaned;
+use brief_system::paths::clean_path;
 
-use super::memory::{DeliveredEntries, Memory, fingerprint};
+use super::memory::{DeliveredEntries, Memory, fingerprint_parts};
 use super::receipt::EntryOrigin;
 
 /// The limit for the files of one command.
@@ -27,7 +27,7 @@ pub(super) fn note_command(system: &dyn System, call: &HookCall<'_>, memory: &Me
         _ => &[],
     };
     let cwd = call.cwd.clone().or_else(|| system.current_dir().ok()).unwrap_or_default();
-    let marks = shown.iter().take(MOST_FILES).map(|touch| mark(&cwd.join(&touch.path)));
+    let marks = shown.iter().take(MOST_FILES).map(|touch| file_mark(&cwd.join(&touch.path)));
     memory.note_command(time, &marks.collect::<Vec<String>>());
 }
 
@@ -68,9 +68,10 @@ pub(super) fn mark_unseen(
         }
         let is_unseen = *unseen.entry(item.file.clone()).or_insert_with(|| {
             let path = root.join(&item.file);
-            let changed = system.modified(&path).ok();
+            let changed = system.modified_time(&path).ok();
             let changed = changed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-            changed.is_some_and(|at| known.has_unseen_command(milliseconds(at), &mark(&path)))
+            changed
+                .is_some_and(|at| known.has_unseen_command(to_milliseconds(at), &file_mark(&path)))
         });
         if is_unseen {
             item.late = Some(LateReason::UnseenChange);
@@ -78,11 +79,11 @@ pub(super) fn mark_unseen(
     }
 }
 
-fn milliseconds(time: Duration) -> u64 {
+fn to_milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Returns the mark of a file, short enough for a line with several.
-fn mark(path: &Path) -> String {
-    fingerprint(&["shown", &cleaned(path).to_string_lossy()])[..16].to_owned()
+fn file_mark(path: &Path) -> String {
+    fingerprint_parts(&["shown", &clean_path(path).to_string_lossy()])[..16].to_owned()
 }

@@ -58,7 +58,7 @@ enum Loss<'c> {
 
 impl<'c> LossEvent<'c> {
     /// Returns what the conversation loses with this event; `None` if it keeps everything.
-    pub(super) fn of(call: &'c HookCall<'_>) -> Option<LossEvent<'c>> {
+    pub(super) fn from_call(call: &'c HookCall<'_>) -> Option<LossEvent<'c>> {
         let event = |name, loss| Some(LossEvent { name, loss, stamp: call.stamp });
         match &call.moment {
             HookMoment::Start { how: HookStart::New } => event("new", Loss::Session),
@@ -77,11 +77,11 @@ impl<'c> LossEvent<'c> {
     }
 
     /// Returns the line that records the event.
-    fn line(&self, now: Duration) -> String {
+    fn render_line(&self, now: Duration) -> String {
         let lost = match self.loss {
             Loss::Session => format!("{EVERYTHING}{TOUCHED}"),
             Loss::Conversation => EVERYTHING.to_string(),
-            Loss::Of(origins) => origins.iter().map(|origin| letter(*origin)).collect(),
+            Loss::Of(origins) => origins.iter().map(|origin| origin_letter(*origin)).collect(),
         };
         let stamp = self.stamp.map_or_else(|| "-".to_owned(), |stamp| stamp.to_string());
         format!("{LOST}{} {} {lost} {stamp}\n", self.name, now.as_millis())
@@ -89,7 +89,7 @@ impl<'c> LossEvent<'c> {
 }
 
 /// Returns the origin of the texts of a call.
-fn origin(moment: &HookMoment) -> DeliveryOrigin {
+fn delivery_origin(moment: &HookMoment) -> DeliveryOrigin {
     match moment {
         HookMoment::Prompt { .. } => DeliveryOrigin::Prompt,
         HookMoment::Tool { time: Timing::Before, .. } => DeliveryOrigin::Before,
@@ -102,7 +102,7 @@ fn origin(moment: &HookMoment) -> DeliveryOrigin {
 const ATTACHED: char = 'l';
 
 /// Returns the letter of an origin in the file. None of them is a hexadecimal digit.
-fn letter(origin: DeliveryOrigin) -> char {
+fn origin_letter(origin: DeliveryOrigin) -> char {
     match origin {
         DeliveryOrigin::Start => 's',
         DeliveryOrigin::Prompt => 'p',
@@ -150,18 +150,18 @@ struct EndedCommand {
 }
 
 impl DeliveredEntries {
-    pub(super) fn has(&self, fingerprint: &str) -> bool {
+    pub(super) fn contains(&self, fingerprint: &str) -> bool {
         self.seen.contains(fingerprint)
     }
 
     /// Returns the latest files that the conversation worked on, the last one last.
-    pub(super) fn touched(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn touched_paths(&self) -> impl Iterator<Item = &str> {
         let first = self.touched.len().saturating_sub(MOST_TOUCHED);
         self.touched[first..].iter().map(String::as_str)
     }
 
     /// Returns the hash of a file before the call with this mark; `-` for a file that was not there.
-    pub(super) fn before(&self, mark: &str) -> Option<&str> {
+    pub(super) fn hash_before(&self, mark: &str) -> Option<&str> {
         self.before.get(mark).map(String::as_str)
     }
 
@@ -184,7 +184,7 @@ impl DeliveredEntries {
         self.waiting.contains(fingerprint)
     }
 
-    fn touch(&mut self, path: &str) {
+    fn add_touched(&mut self, path: &str) {
         self.touched.retain(|known| known != path);
         self.touched.push(path.to_owned());
     }
@@ -199,10 +199,14 @@ pub(super) struct Claim {
 
 impl<'s> Memory<'s> {
     /// Returns the memory of a conversation with a client: two clients may give one id to their sessions.
-    pub(super) fn of(system: &'s dyn System, client: &Client, session: &HookSession) -> Self {
-        let name = fingerprint(&[&session.id, &client.id]);
+    pub(super) fn for_conversation(
+        system: &'s dyn System,
+        client: &Client,
+        session: &HookSession,
+    ) -> Self {
+        let name = fingerprint_parts(&[&session.id, &client.id]);
         let agent =
-            session.agent.as_deref().map_or("main".to_owned(), |agent| fingerprint(&[agent]));
+            session.agent.as_deref().map_or("main".to_owned(), |agent| fingerprint_parts(&[agent]));
         Memory {
             system,
             directory: state_directory(system).map(|state| state.join("sessions")),
@@ -214,12 +218,15 @@ impl<'s> Memory<'s> {
     }
 
     /// Returns the memory for a call, whose entries have the origin of its event.
-    pub(super) fn during(
+    pub(super) fn for_call(
         system: &'s dyn System,
         call: &HookCall<'_>,
         session: &HookSession,
     ) -> Self {
-        Memory { origin: origin(&call.moment), ..Memory::of(system, call.client, session) }
+        Memory {
+            origin: delivery_origin(&call.moment),
+            ..Memory::for_conversation(system, call.client, session)
+        }
     }
 
     /// Returns a memory that is not written down.
@@ -235,16 +242,16 @@ impl<'s> Memory<'s> {
     }
 
     /// Returns the delivered entries.
-    pub(super) fn recall(&self) -> DeliveredEntries {
+    pub(super) fn read_delivered(&self) -> DeliveredEntries {
         let mut known = DeliveredEntries::default();
         let Some(path) = self.path() else { return known };
         if self.is_expired(&path) {
             let _ = self.system.remove_file(&path);
             return known;
         }
-        let text = self.text(&path);
+        let text = self.read_text(&path);
         let Replay { told, touched, before, event, is_used, commands, waiting, .. } =
-            Replay::of(&text);
+            Replay::parse(&text);
         known.before = before.into_iter().map(|(mark, hash)| (mark.into(), hash.into())).collect();
         known.is_resumed = !is_used && event.is_some_and(|event| event.name == RESUMED);
         known.waiting = waiting.into_iter().map(str::to_owned).collect();
@@ -256,7 +263,7 @@ impl<'s> Memory<'s> {
             })
             .collect();
         for path in touched {
-            known.touch(path);
+            known.add_touched(path);
         }
         for line in told.into_values() {
             known.spent = known.spent.saturating_add(line.tokens);
@@ -271,14 +278,14 @@ impl<'s> Memory<'s> {
         let mut marks = HashSet::new();
         let Some(directory) = &self.directory else { return marks };
         if loading.not_after_compaction.is_some() {
-            let text = self.path().map(|path| self.text(&path)).unwrap_or_default();
-            marks.extend(Replay::of(&text).detached.into_iter().map(str::to_owned));
+            let text = self.path().map(|path| self.read_text(&path)).unwrap_or_default();
+            marks.extend(Replay::parse(&text).detached.into_iter().map(str::to_owned));
         }
         let main = format!("{}.main", self.session);
         if loading.not_in_subagents.is_some() && main != self.conversation {
-            let text = self.text(&directory.join(main));
-            let Replay { told, detached, .. } = Replay::of(&text);
-            let attached = told.into_values().filter(|line| line.letter() == Some(ATTACHED));
+            let text = self.read_text(&directory.join(main));
+            let Replay { told, detached, .. } = Replay::parse(&text);
+            let attached = told.into_values().filter(|line| line.origin_letter() == Some(ATTACHED));
             marks.extend(attached.map(|line| line.fingerprint.to_owned()));
             marks.extend(detached.into_iter().map(str::to_owned));
         }
@@ -287,7 +294,7 @@ impl<'s> Memory<'s> {
 
     /// Records entries that are about to be delivered, and the files that they are for. Returns the
     /// fingerprints that no other hook has claimed first.
-    pub(super) fn claim(
+    pub(super) fn claim_entries(
         &self,
         claims: &[Claim],
         touched: &[&str],
@@ -299,7 +306,7 @@ impl<'s> Memory<'s> {
     /// Records the hashes of files before a call that changes them.
     pub(super) fn note_before(&self, files: &[(String, String)]) {
         let lines = files.iter().map(|(mark, hash)| format!("{BEFORE}{mark} {hash}\n"));
-        self.add(&lines.collect::<String>());
+        self.append_lines(&lines.collect::<String>());
     }
 
     /// Records that a command begins or has ended, and the marks of the files that the event shows.
@@ -312,7 +319,7 @@ impl<'s> Memory<'s> {
             line.push_str(mark);
         }
         line.push('\n');
-        self.add(&line);
+        self.append_lines(&line);
     }
 
     /// Records the entries that had no room in an answer, once.
@@ -328,12 +335,12 @@ impl<'s> Memory<'s> {
             lines.push('\n');
         }
         if !lines.is_empty() {
-            self.add(&lines);
+            self.append_lines(&lines);
         }
     }
 
     /// Appends whole lines.
-    fn add(&self, lines: &str) {
+    fn append_lines(&self, lines: &str) {
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
         if self.system.append(&path, lines.as_bytes()).is_err() {
             let _ = self.system.create_private_dir(directory);
@@ -361,7 +368,7 @@ impl<'s> Memory<'s> {
         if claims.is_empty() {
             return HashSet::new();
         }
-        let owner = format!("{}{}", letter(origin), self.owner(claims));
+        let owner = format!("{}{}", origin_letter(origin), self.claim_owner(claims));
         let mut added = String::new();
         for Claim { fingerprint, tokens } in claims {
             added.push_str(&format!("{fingerprint} {tokens} {owner}\n"));
@@ -377,8 +384,8 @@ impl<'s> Memory<'s> {
                 return all().collect();
             }
         }
-        let text = self.text(&path);
-        let Replay { told, .. } = Replay::of(&text);
+        let text = self.read_text(&path);
+        let Replay { told, .. } = Replay::parse(&text);
         let is_ours =
             |claimed: &str| told.get(claimed).is_none_or(|line| line.owner == Some(owner.as_str()));
         // If the file cannot be read back, the entry is delivered: a repetition is better than a gap.
@@ -393,37 +400,37 @@ impl<'s> Memory<'s> {
             changed.map(|touch| touch.path.to_string_lossy().into_owned()).collect();
         let parts: Vec<&str> =
             std::iter::once("held").chain(paths.iter().map(String::as_str)).collect();
-        let mark = fingerprint(&parts);
-        if known.has(&mark) {
+        let mark = fingerprint_parts(&parts);
+        if known.contains(&mark) {
             return false;
         }
         let claims = [Claim { fingerprint: mark.clone(), tokens: 0 }];
-        let is_ours = self.claim(&claims, &[], known).contains(&mark);
-        is_ours && (self.is_transient || self.recall().has(&mark))
+        let is_ours = self.claim_entries(&claims, &[], known).contains(&mark);
+        is_ours && (self.is_transient || self.read_delivered().contains(&mark))
     }
 
     /// Returns a unique name for this call.
-    fn owner(&self, claims: &[Claim]) -> String {
+    fn claim_owner(&self, claims: &[Claim]) -> String {
         let now = self.system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         // Addresses differ between processes, and between threads of one.
         format!("{:x}-{:x}", now.as_nanos(), claims.as_ptr().addr())
     }
 
-    fn text(&self, path: &Path) -> String {
+    fn read_text(&self, path: &Path) -> String {
         let bytes = self.system.read(path, limits::FILE_BYTES).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// Records that the conversation has lost entries. With a new session, its other conversations and a few expired ones are
     /// removed.
-    pub(super) fn forget(&self, event: LossEvent<'_>) {
+    pub(super) fn record_loss(&self, event: LossEvent<'_>) {
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
         let text = self.system.read(&path, limits::FILE_BYTES / 2);
         if matches!(text, Err(ReadError::TooLarge { .. })) || self.is_expired(&path) {
             let _ = self.system.remove_file(&path);
         }
         let now = self.system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        self.add(&event.line(now));
+        self.append_lines(&event.render_line(now));
         if event.loss != Loss::Session {
             return;
         }
@@ -446,7 +453,7 @@ impl<'s> Memory<'s> {
 
     fn is_expired(&self, path: &Path) -> bool {
         let age = |modified| self.system.now().duration_since(modified).unwrap_or_default();
-        self.system.modified(path).is_ok_and(|modified| age(modified) > EXPIRY)
+        self.system.modified_time(path).is_ok_and(|modified| age(modified) > EXPIRY)
     }
 }
 
@@ -462,7 +469,7 @@ struct Subagents {
 }
 
 impl Subagents {
-    fn of(text: &str) -> Subagents {
+    fn parse(text: &str) -> Subagents {
         let mut all = Subagents::default();
         for line in text.lines().filter_map(|line| line.strip_prefix(AGENT)) {
             match line {
@@ -489,12 +496,12 @@ pub(super) fn note_subagent(
         HookMoment::Prompt { .. } => "none",
         _ => return,
     };
-    let memory = Memory::of(system, client, session);
+    let memory = Memory::for_conversation(system, client, session);
     let Some(path) = memory.path() else { return };
-    if line == "none" && Subagents::of(&memory.text(&path)).running == 0 {
+    if line == "none" && Subagents::parse(&memory.read_text(&path)).running == 0 {
         return;
     }
-    memory.add(&format!("{AGENT}{line}\n"));
+    memory.append_lines(&format!("{AGENT}{line}\n"));
 }
 
 /// Returns the name of the subagent that is at work, if one is. Several at once cannot be told apart, and share a conversation.
@@ -503,8 +510,8 @@ pub(super) fn running_subagent(
     client: &Client,
     session: &HookSession,
 ) -> Option<String> {
-    let memory = Memory::of(system, client, session);
-    let Subagents { begun, running } = Subagents::of(&memory.text(&memory.path()?));
+    let memory = Memory::for_conversation(system, client, session);
+    let Subagents { begun, running } = Subagents::parse(&memory.read_text(&memory.path()?));
     (running > 0).then(|| format!("subagent-{}", begun + 1 - running))
 }
 
@@ -519,7 +526,7 @@ fn belongs_to(name: &OsStr, session: &str) -> bool {
 }
 
 /// Returns a hash of texts: the first half of a SHA-256, in hexadecimal.
-pub(super) fn fingerprint(parts: &[&str]) -> String {
+pub(super) fn fingerprint_parts(parts: &[&str]) -> String {
     let mut whole = Vec::new();
     for part in parts {
         whole.extend_from_slice(&(part.len() as u64).to_le_bytes());

@@ -17,12 +17,12 @@ use brief_engine::{
 };
 use brief_profiles::TextUnit;
 use brief_syntax::shell;
-use brief_syntax::text::{grouped, visible_line};
+use brief_syntax::text::{group_digits, visible_line};
 
-use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
+use super::memory::{Claim, DeliveredEntries, Memory, fingerprint_parts};
 use super::receipt::{EntryOrigin, OriginItem};
 use super::{Guidance, HookOptions, late, loaded_mark};
-use crate::frame::{FrameMark, indented};
+use crate::frame::{FrameMark, indent_list_item};
 
 /// The longest text for a client that has no limit of its own, in units of UTF-16.
 const MOST_UNITS: usize = 10_000;
@@ -80,7 +80,7 @@ impl MessageEntry<'_> {
     /// Returns whether the conversation has it.
     fn is_known(&self, known: &DeliveredEntries) -> bool {
         let marks = self.fingerprints.first().into_iter().chain(&self.loaded);
-        marks.into_iter().any(|mark| known.has(mark))
+        marks.into_iter().any(|mark| known.contains(mark))
     }
 }
 
@@ -115,12 +115,12 @@ impl<'m> Message<'m> {
             .session
             .as_ref()
             .map_or_else(|| root.as_os_str().as_encoded_bytes(), |session| session.id.as_bytes());
-        let mark = FrameMark::of(of_session);
+        let mark = FrameMark::from_seed(of_session);
         Message { call, options, root, mark, entries, seen, about }
     }
 
     /// Adds the answer for one file.
-    pub(super) fn add(&mut self, briefing: &'m Briefing) {
+    pub(super) fn add_briefing(&mut self, briefing: &'m Briefing) {
         let before = self.entries.len();
         briefing.active.iter().for_each(|item| self.add_context(item, &briefing.moment));
         briefing.listed.iter().for_each(|item| self.add_offer(item, &briefing.moment));
@@ -130,7 +130,7 @@ impl<'m> Message<'m> {
             }
         }
         if self.entries.len() > before {
-            self.about.push((briefing.moment.slashed(), briefing.moment.action));
+            self.about.push((briefing.moment.slashed_path(), briefing.moment.action));
         }
     }
 
@@ -145,11 +145,13 @@ impl<'m> Message<'m> {
         let mut text = if origin.is_document() {
             kept.into_owned()
         } else {
-            indented(&format!("{ahead}{kept}"))
+            indent_list_item(&format!("{ahead}{kept}"))
         };
-        let place = self.place(&item.path);
-        if self.options.guidance == Guidance::All && self.cost(&place, &text) > self.room() {
-            let tokens = grouped(estimate_tokens(content) as u64);
+        let place = self.display_path(&item.path);
+        if self.options.guidance == Guidance::All
+            && self.entry_length(&place, &text) > self.available_length()
+        {
+            let tokens = group_digits(estimate_tokens(content) as u64);
             let line =
                 if item.line > 1 { format!(" from line {} on", item.line) } else { String::new() };
             text =
@@ -157,9 +159,9 @@ impl<'m> Message<'m> {
         }
         let places = std::iter::once(&item.path).chain(item.also.iter().map(|place| &place.path));
         let fingerprints = places
-            .map(|path| fingerprint(&["context", &path.to_string_lossy(), content]))
+            .map(|path| fingerprint_parts(&["context", &path.to_string_lossy(), content]))
             .collect();
-        self.push(text, fingerprints, origin);
+        self.push_entry(text, fingerprints, origin);
     }
 
     fn add_offer(&mut self, item: &'m BriefedItem, moment: &'m Moment) {
@@ -169,21 +171,21 @@ impl<'m> Message<'m> {
             description.truncate(end);
             description.push('…');
         }
-        let place = self.place(&item.path);
+        let place = self.display_path(&item.path);
         let colon = if description.is_empty() { "" } else { ": " };
         let line = format!("{}{colon}{description}", item.name);
         let line = self.mark.kept_inside(&line);
         let text = format!("{} (read {place})", visible_line(&line));
         let fingerprints =
-            vec![fingerprint(&["offer", &item.path.to_string_lossy(), &item.description])];
-        self.push(text, fingerprints, EntryOrigin { moment, item: OriginItem::Offer(item) });
+            vec![fingerprint_parts(&["offer", &item.path.to_string_lossy(), &item.description])];
+        self.push_entry(text, fingerprints, EntryOrigin { moment, item: OriginItem::Offer(item) });
     }
 
     fn add_decision(&mut self, bound: &'m BriefedDecision, moment: &'m Moment) {
         let BriefedDecision { path, decision, .. } = bound;
-        let mut text = indented(&decision.decision);
+        let mut text = indent_list_item(&decision.decision);
         let mut line = |label: &str, value: &str| {
-            let _ = write!(text, "\n  {label}{}", indented(value));
+            let _ = write!(text, "\n  {label}{}", indent_list_item(value));
         };
         line("Rationale: ", &decision.rationale);
         for alternative in &decision.alternatives {
@@ -196,11 +198,15 @@ impl<'m> Message<'m> {
             line("Revisit when: ", revisit_when);
         }
         let text = self.mark.kept_inside(&text).into_owned();
-        let fingerprints = vec![fingerprint(&["decision", &path.to_string_lossy(), &text])];
-        self.push(text, fingerprints, EntryOrigin { moment, item: OriginItem::Decision(bound) });
+        let fingerprints = vec![fingerprint_parts(&["decision", &path.to_string_lossy(), &text])];
+        self.push_entry(
+            text,
+            fingerprints,
+            EntryOrigin { moment, item: OriginItem::Decision(bound) },
+        );
     }
 
-    fn push(&mut self, text: String, fingerprints: Vec<String>, origin: EntryOrigin<'m>) {
+    fn push_entry(&mut self, text: String, fingerprints: Vec<String>, origin: EntryOrigin<'m>) {
         // Two files of one call share the guidance of their directories.
         if !self.seen.contains(&fingerprints[0]) {
             self.seen.extend(fingerprints.iter().cloned());
@@ -210,7 +216,7 @@ impl<'m> Message<'m> {
                 OriginItem::Decision(_) => MessageSection::Decisions,
             };
             let path = origin.path();
-            let (tokens, place) = (estimate_tokens(&text), self.place(path));
+            let (tokens, place) = (estimate_tokens(&text), self.display_path(path));
             // A file that the client attaches to some files or actions only may be there from an earlier call.
             let is_own =
                 matches!(origin.item, OriginItem::Context(item) if item.dialect == native::NAME);
@@ -240,9 +246,10 @@ impl<'m> Message<'m> {
         if let Some(memory) = memory {
             // The same text of another file was told with it.
             let told = self.entries.iter().filter(|entry| entry.is_known(known));
-            let marks = told.flat_map(|entry| &entry.fingerprints).filter(|mark| !known.has(mark));
+            let marks =
+                told.flat_map(|entry| &entry.fingerprints).filter(|mark| !known.contains(mark));
             let marks = marks.map(|mark| Claim { fingerprint: mark.clone(), tokens: 0 });
-            memory.claim(&marks.collect::<Vec<Claim>>(), &[], known);
+            memory.claim_entries(&marks.collect::<Vec<Claim>>(), &[], known);
         }
         self.entries.retain(|entry| !entry.is_known(known));
         if self.entries.is_empty() {
@@ -252,7 +259,8 @@ impl<'m> Message<'m> {
             Some(_) => self.options.budget.saturating_sub(known.spent),
             None => usize::MAX,
         };
-        let fits = self.choose(budget, if holds { self.length(HELD) + MARK_ROOM } else { 0 });
+        let fits = self
+            .choose_entries(budget, if holds { self.encoded_length(HELD) + MARK_ROOM } else { 0 });
         let count = |sought: Fit| fits.iter().filter(|fit| **fit == sought).count();
         let (later, over_budget) = (count(Fit::Later), count(Fit::OverBudget));
         if let (Some(memory), true) = (memory, later > 0) {
@@ -261,8 +269,8 @@ impl<'m> Message<'m> {
         }
         let mut fits = fits.into_iter();
         self.entries.retain(|_| fits.next() == Some(Fit::Fits));
-        let spent = fingerprint(&["budget"]);
-        let mut tells_budget = over_budget > 0 && !known.has(&spent);
+        let spent = fingerprint_parts(&["budget"]);
+        let mut tells_budget = over_budget > 0 && !known.contains(&spent);
         if let Some(memory) = memory {
             let mut claims: Vec<Claim> = Vec::new();
             for MessageEntry { fingerprints, tokens, .. } in &self.entries {
@@ -275,7 +283,7 @@ impl<'m> Message<'m> {
             }
             let about = self.about.iter().map(|(path, _)| *path);
             let touched: Vec<&str> = about.filter(|path| !path.is_empty()).collect();
-            let ours = memory.claim(&claims, &touched, known);
+            let ours = memory.claim_entries(&claims, &touched, known);
             self.entries.retain(|entry| ours.contains(&entry.fingerprints[0]));
             tells_budget &= ours.contains(&spent);
         }
@@ -296,7 +304,7 @@ impl<'m> Message<'m> {
         for section in MessageSection::ALL {
             let said = self.entries.iter().filter(|entry| entry.section == section);
             items.extend(said.map(|entry| {
-                let item = entry.origin.receipt(entry.place.clone(), entry.tokens, self.root);
+                let item = entry.origin.receipt_item(entry.place.clone(), entry.tokens, self.root);
                 let has_waited = known.has_waited(&entry.fingerprints[0]);
                 let late = late::of_call(self.call, &entry.origin, holds, has_waited);
                 ReceiptItem { late, ..item }
@@ -309,7 +317,7 @@ impl<'m> Message<'m> {
     /// that ask to hold a change back come first, then those of `AGENTS.yaml`, the last and most specific one leading; then whole
     /// files in the order of the text, those that stand in the directory itself, such as `AGENTS.md`, before those of
     /// `.agents/rules` and its like. Offers come last.
-    fn order(&self) -> Vec<usize> {
+    fn order_entries(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
         order.sort_by_key(|&index| {
             let entry = &self.entries[index];
@@ -335,8 +343,8 @@ impl<'m> Message<'m> {
     }
 
     /// Decides which entries fit.
-    fn choose(&self, budget: usize, taken: usize) -> Vec<Fit> {
-        let room = self.room().saturating_sub(taken);
+    fn choose_entries(&self, budget: usize, taken: usize) -> Vec<Fit> {
+        let room = self.available_length().saturating_sub(taken);
         let all = self.choose_within(room + NOTICE_ROOM, budget);
         if all.iter().all(|fit| *fit == Fit::Fits) {
             return all;
@@ -347,13 +355,13 @@ impl<'m> Message<'m> {
     fn choose_within(&self, mut room: usize, mut tokens: usize) -> Vec<Fit> {
         let mut fits = vec![Fit::Later; self.entries.len()];
         let mut place = None;
-        for index in self.order() {
+        for index in self.order_entries() {
             let entry = &self.entries[index];
             // Adjacent entries from one file share its heading.
             let has_heading = self.options.guidance == Guidance::All
                 && entry.section == MessageSection::Context
                 && place != Some(&entry.place);
-            let cost = self.cost(if has_heading { &entry.place } else { "" }, &entry.text);
+            let cost = self.entry_length(if has_heading { &entry.place } else { "" }, &entry.text);
             fits[index] = if entry.tokens > tokens {
                 Fit::OverBudget
             } else if cost > room {
@@ -369,12 +377,14 @@ impl<'m> Message<'m> {
     }
 
     /// Returns the characters for entries, without the notice.
-    fn room(&self) -> usize {
+    fn available_length(&self) -> usize {
         let empty = Words { context: Some(""), ..Words::default() };
-        let envelope = hook::answer(self.call.hook, &self.call.event, empty);
-        let envelope = envelope.as_deref().map_or(0, |envelope| self.length(envelope));
+        let envelope = hook::render_answer(self.call.hook, &self.call.event, empty);
+        let envelope = envelope.as_deref().map_or(0, |envelope| self.encoded_length(envelope));
         let headings: usize = match self.options.guidance {
-            Guidance::Structured => STRUCTURED.iter().map(|heading| self.length(heading)).sum(),
+            Guidance::Structured => {
+                STRUCTURED.iter().map(|heading| self.encoded_length(heading)).sum()
+            }
             Guidance::All => HEADINGS_ROOM,
         };
         let most = match &self.call.hook.limit {
@@ -386,19 +396,19 @@ impl<'m> Message<'m> {
     }
 
     /// Returns the length of a text in JSON, in the unit of the client.
-    fn length(&self, text: &str) -> usize {
+    fn encoded_length(&self, text: &str) -> usize {
         let unit = self.call.hook.limit.as_ref().map_or(TextUnit::Utf16, |limit| limit.unit);
         json_length(text, unit)
     }
 
     /// Returns the length of an entry, including a heading of its own.
-    fn cost(&self, place: &str, text: &str) -> usize {
+    fn entry_length(&self, place: &str, text: &str) -> usize {
         let heading = if place.is_empty() {
             0
         } else {
-            self.length(place) + self.length("\n\n### \n\n") + MARK_ROOM
+            self.encoded_length(place) + self.encoded_length("\n\n### \n\n") + MARK_ROOM
         };
-        self.length(text) + self.length("\n- ") + heading
+        self.encoded_length(text) + self.encoded_length("\n- ") + heading
     }
 
     fn render(&self) -> String {
@@ -436,7 +446,7 @@ impl<'m> Message<'m> {
         }
         let heading = match section {
             MessageSection::Context => {
-                let (targets, mark) = (self.targets(), self.mark());
+                let (targets, mark) = (self.render_targets(), self.mark());
                 let _ = writeln!(text, "## Guidance for {targets}, marked {mark}");
                 return;
             }
@@ -465,14 +475,14 @@ impl<'m> Message<'m> {
     }
 
     /// Returns the names of the targets, as far as they are short.
-    fn targets(&self) -> String {
+    fn render_targets(&self) -> String {
         let mut named = String::new();
         let mut unnamed = 0;
         for (path, _) in &self.about {
             let path = if path.is_empty() { "this project" } else { path };
             let path = visible_line(path);
             let path = self.mark.kept_inside(&path);
-            if self.length(&named) + self.length(&path) + 2 > NAMED_FILES {
+            if self.encoded_length(&named) + self.encoded_length(&path) + 2 > NAMED_FILES {
                 unnamed += 1;
                 continue;
             }
@@ -493,12 +503,12 @@ impl<'m> Message<'m> {
             (false, 1) => "1 more entry was left out to fit".to_owned(),
             (false, _) => format!("{missing} more entries were left out to fit"),
         };
-        self.add_own_line(text, &format!("({what}; see all with: {})", self.command()));
+        self.add_own_line(text, &format!("({what}; see all with: {})", self.context_command()));
     }
 
     fn add_budget_notice(&self, text: &mut String) {
-        let tokens = grouped(self.options.budget as u64);
-        let command = self.command();
+        let tokens = group_digits(self.options.budget as u64);
+        let command = self.context_command();
         let line = format!(
             "(The {tokens} tokens of guidance for one conversation are used up; more applies: {command})"
         );
@@ -506,13 +516,13 @@ impl<'m> Message<'m> {
     }
 
     /// Returns the command that shows all guidance.
-    fn command(&self) -> String {
+    fn context_command(&self) -> String {
         let mut command = format!("{} context ", self.options.program);
         match self.about.first() {
             Some(("", _)) => command.push('.'),
             Some((target, _)) if target.len() <= LONGEST_PATH => {
                 let target = visible_line(target);
-                command.push_str(&shell::quote(&self.mark.kept_inside(&target)));
+                command.push_str(&shell::quote_shell_word(&self.mark.kept_inside(&target)));
             }
             _ => command.push_str("PATH"),
         }
@@ -530,7 +540,7 @@ impl<'m> Message<'m> {
 
     /// Returns the display form of a path: relative to the root, if it lies there. Of a very long path only
     /// the end is shown.
-    fn place(&self, path: &Path) -> String {
+    fn display_path(&self, path: &Path) -> String {
         let path = path.strip_prefix(self.root).unwrap_or(path).to_string_lossy();
         let path = visible_line(&path);
         // A name can be as hostile as a text.

@@ -30,10 +30,10 @@ use brief_profiles::{BUILTIN, KnownClients, OwnClients};
 use brief_syntax::{Diagnostic, diagnostic, limits};
 use brief_system::Remembered;
 
-use memory::{Claim, DeliveredEntries, LossEvent, Memory, fingerprint};
+use memory::{Claim, DeliveredEntries, LossEvent, Memory, fingerprint_parts};
 use message::Message;
 use question::EventBriefings;
-pub use rehearsal::{RehearsedEvent, rehearse};
+pub use rehearsal::{RehearsedEvent, rehearse_conversation};
 
 /// The default time limit of a hook. A client waits for it before each tool call.
 const DEADLINE: Duration = Duration::from_millis(250);
@@ -42,7 +42,7 @@ const DEADLINE: Duration = Duration::from_millis(250);
 const DEADLINE_VARIABLE: &str = "BRIEF_HOOK_DEADLINE";
 
 /// Returns the time limit of a hook.
-pub fn deadline(system: &dyn System) -> Duration {
+pub fn hook_deadline(system: &dyn System) -> Duration {
     let limit = system.env(DEADLINE_VARIABLE);
     let limit = limit.and_then(|limit| limit.to_str()?.parse().ok());
     limit.map_or(DEADLINE, Duration::from_millis)
@@ -162,7 +162,7 @@ pub fn answer_input(
     input: impl Read,
     options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
-    answer(&Remembered::new(system), &read_all(input)?, options)
+    answer_hook(&Remembered::new(system), &read_all(input)?, options)
 }
 
 fn read_all(input: impl Read) -> Result<Vec<u8>, HookError> {
@@ -173,7 +173,7 @@ fn read_all(input: impl Read) -> Result<Vec<u8>, HookError> {
 }
 
 /// Answers one call of a hook.
-pub fn answer(
+pub fn answer_hook(
     system: &dyn System,
     input: &[u8],
     options: HookOptions<'_>,
@@ -205,12 +205,12 @@ fn find_subagent(system: &dyn System, call: &mut HookCall<'_>) {
 
 /// Returns the clients that a payload may come from. A project's own are read only if the command names one.
 fn known_clients(system: &dyn System, named: &str) -> Cow<'static, KnownClients> {
-    if BUILTIN.find(named).is_some() {
+    if BUILTIN.find_client(named).is_some() {
         return Cow::Borrowed(&BUILTIN);
     }
     let root = system.current_dir().and_then(|here| Root::open(system, &here));
-    match root.map(|root| root.repository(system)) {
-        Ok(root) => OwnClients::below(system, root.path()).known(),
+    match root.map(|root| root.into_repository(system)) {
+        Ok(root) => OwnClients::read_project(system, root.path()).known_clients(),
         Err(_) => Cow::Borrowed(&BUILTIN),
     }
 }
@@ -221,45 +221,45 @@ fn answer_call(
     options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
     let memory = match (&call.session, options.repeat) {
-        (Some(session), Repeat::Once) => Some(Memory::during(system, call, session)),
+        (Some(session), Repeat::Once) => Some(Memory::for_call(system, call, session)),
         _ => None,
     };
-    if let (Some(memory), Some(event)) = (&memory, LossEvent::of(call)) {
-        memory.forget(event);
+    if let (Some(memory), Some(event)) = (&memory, LossEvent::from_call(call)) {
+        memory.record_loss(event);
     }
     if let Some(unknown) = &call.unknown {
-        brief_clients::hook::news::note(system, call.client, unknown);
+        brief_clients::hook::news::record_unknown_name(system, call.client, unknown);
     }
     if let (HookMoment::Loaded { file, reason }, Some(session)) = (&call.moment, &call.session) {
         receipt::record_loaded(system, call, session, file, reason);
     }
-    let mut known = memory.as_ref().map(Memory::recall).unwrap_or_default();
+    let mut known = memory.as_ref().map(Memory::read_delivered).unwrap_or_default();
     if let Some(memory) = &memory {
         late::note_command(system, call, memory);
     }
-    let Some(told) = tell(system, call, options, memory.as_ref(), &mut known)? else {
+    let Some(told) = answer_event(system, call, options, memory.as_ref(), &mut known)? else {
         return Ok(HookOutcome::default());
     };
     let EventAnswer { root, directory, diagnostics, found_nothing, context, holds } = told;
     if let (Some(memory), false) = (&memory, holds) {
-        changes::note(system, call, &root, memory);
+        changes::record_file_hashes(system, call, &root, memory);
     }
-    let changes = changes::found(system, call, &root, &known);
+    let changes = changes::collect_changed_files(system, call, &root, &known);
     let mut items = context.as_ref().map(|(_, items)| items.clone()).unwrap_or_default();
     late::mark_unseen(system, &root, &known, &mut items);
     if let (true, Some(session)) = (!items.is_empty() || !changes.is_empty(), &call.session) {
-        receipt::record(system, call, session, (&root, &directory), holds, items, changes);
+        receipt::record_receipt(system, call, session, (&root, &directory), holds, items, changes);
     }
     let notice = match (&call.session, options.repeat) {
         (Some(session), Repeat::Once) => {
-            notice::about(system, call.client, session, &diagnostics, &root)
+            notice::render_problem_notice(system, call.client, session, &diagnostics, &root)
         }
         _ => None,
     };
     let context = context.as_ref().map(|(text, _)| text.as_str());
     let words = Words { context, holds, notice: notice.as_deref() };
     Ok(HookOutcome {
-        answer: hook::answer(call.hook, &call.event, words),
+        answer: hook::render_answer(call.hook, &call.event, words),
         diagnostics,
         found_nothing,
     })
@@ -277,14 +277,14 @@ struct EventAnswer {
 }
 
 /// Answers an event with what the conversation does not know; `None` if the event asks nothing.
-fn tell(
+fn answer_event(
     system: &dyn System,
     call: &HookCall<'_>,
     options: HookOptions<'_>,
     memory: Option<&Memory<'_>>,
     known: &mut DeliveredEntries,
 ) -> Result<Option<EventAnswer>, HookError> {
-    let Some(answered) = question::ask(system, call, options, memory, known)? else {
+    let Some(answered) = question::collect_briefings(system, call, options, memory, known)? else {
         return Ok(None);
     };
     let EventBriefings { root, directory, briefings } = answered;
@@ -294,9 +294,9 @@ fn tell(
     }
     let mut message = Message::new(call, options, &root);
     for briefing in &briefings {
-        message.add(briefing);
+        message.add_briefing(briefing);
     }
-    let holds = holds(call, options, memory, &message, known);
+    let holds = decide_hold(call, options, memory, &message, known);
     let is_before = matches!(call.moment, HookMoment::Tool { time: Timing::Before, .. });
     let context = if holds || !is_before || call.hook.events.before_carries {
         message.finish(memory, known, holds)
@@ -305,7 +305,7 @@ fn tell(
     };
     let found_nothing = matches!(call.moment, HookMoment::Tool { .. })
         && briefings.iter().any(|briefing| briefing.files == 0);
-    let diagnostics = diagnostics(&briefings);
+    let diagnostics = collect_diagnostics(&briefings);
     Ok(Some(EventAnswer { root, directory, diagnostics, found_nothing, context, holds }))
 }
 
@@ -318,7 +318,7 @@ fn note_loaded(briefings: &[Briefing], memory: &Memory<'_>, known: &mut Delivere
     let loaded = left.filter(|item| is_loaded(item.reason.kind));
     let mut claims: Vec<Claim> = loaded
         .map(|item| Claim { fingerprint: loaded_mark(&item.path), tokens: 0 })
-        .filter(|claim| !known.has(&claim.fingerprint))
+        .filter(|claim| !known.contains(&claim.fingerprint))
         .collect();
     claims.dedup();
     memory.claim_loaded(&claims, known);
@@ -326,11 +326,11 @@ fn note_loaded(briefings: &[Briefing], memory: &Memory<'_>, known: &mut Delivere
 
 /// Returns the mark of a file that the client has loaded by itself.
 fn loaded_mark(path: &Path) -> String {
-    fingerprint(&["loaded", &path.to_string_lossy()])
+    fingerprint_parts(&["loaded", &path.to_string_lossy()])
 }
 
 /// Decides whether the call is held back: never twice, and never without a memory that says so.
-fn holds(
+fn decide_hold(
     call: &HookCall<'_>,
     options: HookOptions<'_>,
     memory: Option<&Memory<'_>>,
@@ -351,11 +351,11 @@ fn holds(
 }
 
 /// Returns the problems in the files that were read, each once.
-fn diagnostics(briefings: &[Briefing]) -> Vec<Diagnostic> {
+fn collect_diagnostics(briefings: &[Briefing]) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<Diagnostic> =
         briefings.iter().flat_map(|briefing| briefing.diagnostics.iter().cloned()).collect();
     if briefings.len() > 1 {
-        diagnostic::sort(&mut diagnostics);
+        diagnostic::sort_diagnostics(&mut diagnostics);
         diagnostics.dedup();
     }
     diagnostics

@@ -12,7 +12,7 @@ use brief_syntax::Diagnostic;
 use brief_syntax::diagnostic::Severity;
 use brief_syntax::text::visible_line;
 
-use super::memory::{Claim, Memory, fingerprint};
+use super::memory::{Claim, Memory, fingerprint_parts};
 
 /// The limit for problems in full; the others are counted.
 const SPELLED_OUT: usize = 3;
@@ -21,7 +21,7 @@ const SPELLED_OUT: usize = 3;
 const LONGEST: usize = 300;
 
 /// Returns the notice about problems that this session was not told yet.
-pub(super) fn about(
+pub(super) fn render_problem_notice(
     system: &dyn System,
     client: &Client,
     session: &HookSession,
@@ -34,8 +34,9 @@ pub(super) fn about(
         return None;
     }
     // One user sees all conversations of a session.
-    let memory = Memory::of(system, client, &HookSession { agent: None, ..session.clone() });
-    let mut known = memory.recall();
+    let memory =
+        Memory::for_conversation(system, client, &HookSession { agent: None, ..session.clone() });
+    let mut known = memory.read_delivered();
     let shown = |problem: &Diagnostic| {
         let place = problem.shown_path(root);
         let position = problem.position();
@@ -46,13 +47,13 @@ pub(super) fn about(
     let mut told: Vec<(Claim, String)> = Vec::new();
     for problem in problems {
         let text = shown(problem);
-        let fingerprint = fingerprint(&["problem", &text]);
-        if !known.has(&fingerprint) {
+        let fingerprint = fingerprint_parts(&["problem", &text]);
+        if !known.contains(&fingerprint) {
             told.push((Claim { fingerprint, tokens: 0 }, text));
         }
     }
     let claims: Vec<Claim> = told.iter().map(|(claim, _)| claim.clone()).collect();
-    let ours = memory.claim(&claims, &[], &mut known);
+    let ours = memory.claim_entries(&claims, &[], &mut known);
     told.retain(|(claim, _)| ours.contains(&claim.fingerprint));
     let (first, more) = told.split_at(told.len().min(SPELLED_OUT));
     if first.is_empty() {

@@ -11,7 +11,7 @@ use brief_engine::{
 use brief_profiles::BUILTIN;
 use brief_syntax::limits;
 
-use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
+use super::memory::{Claim, DeliveredEntries, Memory, fingerprint_parts};
 use super::{Guidance, HookError, HookOptions, loaded_mark};
 
 /// The longest time from the making of a file to the end of its first write.
@@ -30,7 +30,7 @@ pub(super) struct EventBriefings {
 }
 
 /// Answers an event; `None` if it asks nothing.
-pub(super) fn ask(
+pub(super) fn collect_briefings(
     system: &dyn System,
     call: &HookCall<'_>,
     options: HookOptions<'_>,
@@ -53,13 +53,13 @@ pub(super) fn ask(
         return Ok(None);
     }
     let cwd = directory_of(system, call);
-    let started = started(system, &cwd)?;
+    let started = resolve_started_root(system, &cwd)?;
     let root = match options.guidance {
-        Guidance::All => started.clone().repository(system),
+        Guidance::All => started.clone().into_repository(system),
         Guidance::Structured => started.clone(),
     };
-    let project = Project::of(system, root, &cwd, &started);
-    let touches = touches(system, call, &project, &cwd, known);
+    let project = Project::from_parts(system, root, &cwd, &started);
+    let touches = collect_touches(system, call, &project, &cwd, known);
     let attached = memory.map(|memory| memory.attached_before(&call.client.loading));
     let attached = attached.unwrap_or_default();
     let mut briefings = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn ask(
         request.moment.occasion = Occasion::Start;
         request.moment.action = Some(Action::Read);
         request.moment.timing = timing;
-        select(call, &mut request.moment.selectors);
+        add_trace_selectors(call, &mut request.moment.selectors);
         request.moment.skip_left_out = true;
         let mut briefing = request.resolve();
         // A pattern that some files match says nothing about the whole project.
@@ -84,7 +84,7 @@ pub(super) fn ask(
         }
         let mut request = project.briefing(&touch.path);
         // A target outside the root gets nothing from this root.
-        let Some(kind) = request.moment.located().map(Target::kind) else { continue };
+        let Some(kind) = request.moment.located_target().map(Target::kind) else { continue };
         request = match options.guidance {
             Guidance::All => request.client(&*call.client.id),
             // The specification's own tool has no question for directories that a shell lists.
@@ -96,14 +96,15 @@ pub(super) fn ask(
         };
         let path = cwd.join(&touch.path);
         let is_told_before = call.hook.events.before_carries || !is_shell;
-        request.moment.action = match action(system, &path, touch, &call.moment, memory, known) {
-            Some(Action::Edit) if !is_told_before && is_just_made(system, &path, touch) => {
-                Some(Action::Create)
-            }
-            action => action,
-        };
+        request.moment.action =
+            match resolve_action(system, &path, touch, &call.moment, memory, known) {
+                Some(Action::Edit) if !is_told_before && is_just_made(system, &path, touch) => {
+                    Some(Action::Create)
+                }
+                action => action,
+            };
         request.moment.timing = timing;
-        select(call, &mut request.moment.selectors);
+        add_trace_selectors(call, &mut request.moment.selectors);
         // The client shows a directory that a shell lists as one that it lists itself.
         let is_read = touch.how == ToolEffect::Does(Action::Read);
         let is_own = is_read && !touch.is_hidden && call.client.loading.shell_reads.is_some();
@@ -115,7 +116,7 @@ pub(super) fn ask(
         let mut briefing = request.resolve();
         let is_gone = |path: &Path| {
             let mark = loaded_mark(path);
-            attached.contains(&mark) && !known.has(&mark)
+            attached.contains(&mark) && !known.contains(&mark)
         };
         let is_any_gone =
             !attached.is_empty() && briefing.left_out.iter().any(|item| is_gone(&item.path));
@@ -134,11 +135,11 @@ pub(super) fn ask(
 }
 
 /// Selects by what the payload says of the work: `mode` and `subagent`. Rules that name neither are for all.
-fn select(call: &HookCall<'_>, selectors: &mut Selectors) {
+fn add_trace_selectors(call: &HookCall<'_>, selectors: &mut Selectors) {
     let CallTrace { mode, agent_type, .. } = &call.trace;
     for (key, value) in [("mode", *mode), ("subagent", agent_type.as_deref())] {
         if let Some(value) = value {
-            selectors.add(key, value);
+            selectors.add_selector(key, value);
         }
     }
 }
@@ -185,7 +186,7 @@ fn leave_out_at(started: &Root, project: &Project<'_>, briefing: &mut Briefing) 
 
 /// Returns the files of an event: those that a tool touches, those that a prompt mentions, and after a loss
 /// those that the conversation worked on.
-fn touches<'t>(
+fn collect_touches<'t>(
     system: &dyn System,
     call: &'t HookCall<'_>,
     project: &Project<'_>,
@@ -205,12 +206,12 @@ fn touches<'t>(
             };
             let mut found: Vec<Touch> = paths.iter().filter_map(exists).collect();
             if call.hook.events.start_waits && known.is_resumed {
-                found.extend(known.touched().map(in_project));
+                found.extend(known.touched_paths().map(in_project));
             }
             found.into()
         }
         HookMoment::Start { how: HookStart::Compacted | HookStart::Resumed } => {
-            known.touched().map(in_project).collect::<Vec<_>>().into()
+            known.touched_paths().map(in_project).collect::<Vec<_>>().into()
         }
         _ => Vec::new().into(),
     }
@@ -218,7 +219,7 @@ fn touches<'t>(
 
 /// Returns the directory where the client was started: its working directory, or the one that it names if
 /// that is further up. An agent that changed into a directory still works on the same project.
-fn started(system: &dyn System, cwd: &Path) -> Result<Root, HookError> {
+fn resolve_started_root(system: &dyn System, cwd: &Path) -> Result<Root, HookError> {
     let root = Root::open(system, cwd)
         .map_err(|source| HookError::Root { path: cwd.to_owned(), source })?;
     // A client that runs the hooks of another one also sets its variable.
@@ -233,7 +234,7 @@ fn started(system: &dyn System, cwd: &Path) -> Result<Root, HookError> {
 
 /// Tells an edit from a creation. After a tool the file exists in any case, so the memory records files that were
 /// missing before it.
-fn action(
+fn resolve_action(
     system: &dyn System,
     path: &Path,
     touch: &Touch,
@@ -245,18 +246,18 @@ fn action(
         ToolEffect::Does(action) => Some(action),
         ToolEffect::Unknown => None,
         ToolEffect::Writes => {
-            let mark = || fingerprint(&["created", &path.to_string_lossy()]);
+            let mark = || fingerprint_parts(&["created", &path.to_string_lossy()]);
             let is_before = matches!(moment, HookMoment::Tool { time: Timing::Before, .. });
             let is_new = if is_before {
                 system.resolve(path).is_err()
             } else {
-                memory.is_some() && known.has(&mark())
+                memory.is_some() && known.contains(&mark())
             };
             if is_new
                 && is_before
                 && let Some(memory) = memory
             {
-                memory.claim(&[Claim { fingerprint: mark(), tokens: 0 }], &[], known);
+                memory.claim_entries(&[Claim { fingerprint: mark(), tokens: 0 }], &[], known);
             }
             Some(if is_new { Action::Create } else { Action::Edit })
         }
@@ -269,7 +270,9 @@ fn is_just_made(system: &dyn System, path: &Path, touch: &Touch) -> bool {
     if touch.how != ToolEffect::Writes {
         return false;
     }
-    let (Ok(changed), Ok(born)) = (system.modified(path), system.born(path)) else { return false };
+    let (Ok(changed), Ok(born)) = (system.modified_time(path), system.creation_time(path)) else {
+        return false;
+    };
     let is_within = |from: SystemTime, to: SystemTime, most| {
         to.duration_since(from).unwrap_or_default() <= most
     };

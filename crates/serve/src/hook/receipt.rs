@@ -4,7 +4,8 @@ use std::path::Path;
 
 use brief_clients::hook::{CallTrace, HookCall, HookMoment, HookSession};
 use brief_engine::receipts::{
-    Receipt, ReceiptItem, ReceiptKind, ReceiptStep, ReceiptTrace, TouchedFile, content_hash, head,
+    Receipt, ReceiptItem, ReceiptKind, ReceiptStep, ReceiptTrace, TouchedFile, content_hash,
+    read_head_commit,
 };
 use brief_engine::{BriefedDecision, BriefedItem, Moment, Root, System, structured};
 
@@ -47,7 +48,7 @@ impl EntryOrigin<'_> {
     }
 
     /// Returns the item of a receipt.
-    pub(super) fn receipt(&self, place: String, tokens: usize, root: &Path) -> ReceiptItem {
+    pub(super) fn receipt_item(&self, place: String, tokens: usize, root: &Path) -> ReceiptItem {
         let (how, text) = match self.item {
             OriginItem::Context(item) => (ReceiptKind::Delivered, &item.content),
             OriginItem::Offer(item) => (ReceiptKind::Listed, &item.description),
@@ -63,7 +64,7 @@ impl EntryOrigin<'_> {
         };
         ReceiptItem {
             how,
-            file: self.moment.slashed().to_owned(),
+            file: self.moment.slashed_path().to_owned(),
             action: self.moment.action.map(|action| action.as_str().to_owned()),
             dialect: dialect.to_owned(),
             name,
@@ -82,7 +83,7 @@ fn first_words(text: &str) -> String {
     line.chars().take(80).collect()
 }
 
-pub(super) fn record(
+pub(super) fn record_receipt(
     system: &dyn System,
     call: &HookCall<'_>,
     session: &HookSession,
@@ -94,13 +95,13 @@ pub(super) fn record(
     let mut receipt = Receipt::new(&session.id, &call.client.id, &call.event, root);
     receipt.agent.clone_from(&session.agent);
     receipt.directory = directory.display().to_string();
-    receipt.trace = trace(system, call, root, held, &items);
+    receipt.trace = create_receipt_trace(system, call, root, held, &items);
     (receipt.held, receipt.items, receipt.changes) = (held, items, changes);
     receipt.record(system);
 }
 
 /// Returns what finds a receipt in the client's own records.
-fn trace(
+fn create_receipt_trace(
     system: &dyn System,
     call: &HookCall<'_>,
     root: &Path,
@@ -118,7 +119,7 @@ fn trace(
         call: id.clone(),
         transcript: transcript.clone(),
         root_session: root_session.clone(),
-        head: head(system, root),
+        head: read_head_commit(system, root),
         step: (is_told || held).then_some(step),
         mode: mode.map(str::to_owned),
         agent_type: agent_type.clone(),
@@ -135,7 +136,7 @@ pub(super) fn record_loaded(
 ) {
     let Some(cwd) = &call.cwd else { return };
     let Ok(root) = Root::open(system, cwd) else { return };
-    let root = root.repository(system);
+    let root = root.into_repository(system);
     let place = file.strip_prefix(root.path()).unwrap_or(file);
     let item = ReceiptItem {
         how: ReceiptKind::Loaded,
@@ -144,5 +145,5 @@ pub(super) fn record_loaded(
         reason: reason.to_owned(),
         ..ReceiptItem::default()
     };
-    record(system, call, session, (root.path(), cwd), false, vec![item], Vec::new());
+    record_receipt(system, call, session, (root.path(), cwd), false, vec![item], Vec::new());
 }

@@ -6,7 +6,7 @@ use brief_profiles::Client;
 use serde::Serialize;
 
 use super::memory::{DeliveredEntries, Memory};
-use super::{EventAnswer, HookError, HookOptions, tell};
+use super::{EventAnswer, HookError, HookOptions, answer_event};
 
 /// The answer to one event of a rehearsal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -21,7 +21,7 @@ pub struct RehearsedEvent {
 }
 
 /// Rehearses a new conversation of `client` in `directory` that does one thing to a file.
-pub fn rehearse(
+pub fn rehearse_conversation(
     system: &dyn System,
     client: &Client,
     directory: &std::path::Path,
@@ -34,7 +34,7 @@ pub fn rehearse(
     let events = &hook.events;
     let tool = |time: Timing| {
         let touches = vec![Touch::new(path, ToolEffect::Does(action))];
-        HookMoment::tool(hook, time, touches, false)
+        HookMoment::from_tool_call(hook, time, touches, false)
     };
     let is_asked_before = events.before_carries || !hook.hold.is_empty();
     let begin = if events.starts_with_prompt() {
@@ -64,7 +64,7 @@ pub fn rehearse(
             unknown: None,
             command: None,
         };
-        let answer = tell(system, &call, options, Some(&memory), &mut known)?;
+        let answer = answer_event(system, &call, options, Some(&memory), &mut known)?;
         let Some(EventAnswer { context, holds, .. }) = answer else { continue };
         let text = context.map(|(text, _)| text);
         told.push(RehearsedEvent { event: event.to_string(), text, holds });

@@ -9,7 +9,7 @@ use brief_engine::{Action, Briefing, Project, ReasonKind, State, Timing};
 use brief_system::MemorySystem;
 use serde_json::{Value, json};
 
-use super::{HookOptions, answer};
+use super::{HookOptions, answer_hook};
 
 const DIRECTORIES: [&str; 3] = ["", "a/", "a/b/"];
 const PATHS: [&str; 5] = ["x.py", "a/x.py", "a/b/x.py", "a/b/new.py", "c/new.md"];
@@ -164,7 +164,7 @@ fn the_hook_says_what_context_says_each_item_once() {
                 }
                 told.extend(item.also.iter().map(|place| key(&place.path)));
             }
-            let outcome = answer(&system, call.payload().as_bytes(), ONCE).unwrap();
+            let outcome = answer_hook(&system, call.payload().as_bytes(), ONCE).unwrap();
             let json: Value =
                 outcome.answer.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
             let text = json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
@@ -201,7 +201,7 @@ fn a_text_of_two_files_is_told_once() {
         ("x.py", "Read", Action::Read),
     ] {
         let call = HookCall { path, tool, action, timing: Timing::Before };
-        let outcome = answer(&system, call.payload().as_bytes(), ONCE).unwrap();
+        let outcome = answer_hook(&system, call.payload().as_bytes(), ONCE).unwrap();
         said.push(outcome.answer.map_or(0, |text| words(&text).len()));
     }
     assert_eq!(said, [1, 0, 0]);
@@ -227,7 +227,7 @@ fn every_answer_fits_and_the_rest_follows() {
         let options = HookOptions { budget: usize::MAX, ..ONCE };
         let mut told = Vec::new();
         for turn in 0..=count {
-            let outcome = answer(&system, call.payload().as_bytes(), options).unwrap();
+            let outcome = answer_hook(&system, call.payload().as_bytes(), options).unwrap();
             let Some(text) = outcome.answer else { break };
             assert!(turn < count, "every answer brings something new");
             // The limit of Claude Code 2.1.325.
@@ -334,7 +334,7 @@ fn a_long_session_gets_everything_once() {
         let mut numbers = Numbers(7);
         let mut told: HashSet<String> = HashSet::new();
         let ask = |payload: Value, told: &mut HashSet<String>| {
-            let outcome = answer(&system, payload.to_string().as_bytes(), options).unwrap();
+            let outcome = answer_hook(&system, payload.to_string().as_bytes(), options).unwrap();
             let Some(text) = outcome.answer else { return };
             let json: Value = serde_json::from_str(&text).unwrap();
             let text = json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
@@ -411,17 +411,17 @@ fn a_clock_that_goes_backward_loses_nothing() {
             )
             .with_file("/p/a/AGENTS.yaml", "context:\n- {content: T2., match: ['*.py']}\n")
             .with_file("/p/.context/a.md", "---\ntrigger: always\n---\nT3.\n");
-        system.advance(100 * DAY);
+        system.advance_clock(100 * DAY);
         let said = events.iter().map(|event| {
             let mut payload = json!({"session_id": "s", "cwd": "/p"});
             payload.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
-            let outcome = answer(&system, payload.to_string().as_bytes(), ONCE).unwrap();
+            let outcome = answer_hook(&system, payload.to_string().as_bytes(), ONCE).unwrap();
             shift(&system);
             words(&outcome.answer.unwrap_or_default())
         });
         said.collect()
     };
-    let steady = run(&|system| system.advance(Duration::from_mins(1)));
+    let steady = run(&|system| system.advance_clock(Duration::from_mins(1)));
     assert!(
         steady[0].contains(&"T3".to_owned()) && steady[6].contains(&"T2".to_owned()),
         "{steady:?}"

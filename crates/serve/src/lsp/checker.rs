@@ -103,7 +103,7 @@ impl Checker {
             let mut pause = None;
             while let Some(request) = next(&shared, pause) {
                 let begun = system.elapsed();
-                tell(check(&system, &request));
+                tell(check_folders(&system, &request));
                 let is_long = system.elapsed().saturating_sub(begun) > SHORT;
                 pause = is_long.then_some(PAUSE);
             }
@@ -112,7 +112,7 @@ impl Checker {
     }
 
     /// Checks these texts next, instead of any that wait.
-    pub(super) fn ask(&self, request: CheckRequest) {
+    pub(super) fn request_check(&self, request: CheckRequest) {
         let (waiting, bell) = &*self.waiting;
         waiting.lock().unwrap_or_else(PoisonError::into_inner).request = Some(request);
         bell.notify_one();
@@ -160,7 +160,7 @@ pub(super) fn in_front(system: &Arc<dyn System>, texts: &Texts) -> Option<Rememb
     Some(Remembered::new(Arc::new(buffers)))
 }
 
-fn check(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
+fn check_folders(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
     let mut checked = CheckedFolders { stamp: request.stamp, ..CheckedFolders::default() };
     let Some(system) = in_front(system, &request.texts) else { return checked };
     for (project, folders) in projects_of(&system, &request.folders) {
@@ -175,7 +175,7 @@ fn check(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
         let counter = Counter::estimate();
         let moment = Moment { root: root.clone(), ..Moment::default() };
         let count = |text: &str| counter.count(text);
-        let survey = Survey::of(&catalog, root.path(), &moment, &count);
+        let survey = Survey::from_catalog(&catalog, root.path(), &moment, &count);
         let mut found = lint.check_all(&catalog, survey.as_ref());
         let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
         found.diagnostics.retain(|diagnostic| is_in(diagnostic.path()));
@@ -245,7 +245,7 @@ pub(super) fn folder_of<'f>(folders: &'f [PathBuf], path: &Path) -> Option<&'f P
 fn problems_along(system: &dyn System, folders: &[PathBuf], path: &Path) -> Vec<Diagnostic> {
     let Some(folder) = folder_of(folders, path) else { return Vec::new() };
     let Ok(project) = Project::open(system, folder) else { return Vec::new() };
-    let mut found = project.briefing(path).read().diagnostics();
+    let mut found = project.briefing(path).read_catalog().diagnostics();
     found.retain(|diagnostic| diagnostic.path() == path);
     found
 }
@@ -259,11 +259,11 @@ fn place_items(
 ) {
     let root = project.root().path();
     let moment = Moment { root: project.root().clone(), ..Moment::default() };
-    let known = OwnClients::below(project.system(), root).known();
+    let known = OwnClients::read_project(project.system(), root).known_clients();
     let mut loading: BTreeMap<(PathBuf, usize), Vec<String>> = BTreeMap::new();
     for client in &known.clients {
         let moment = Moment { client: Some(client.id.to_string()), ..moment.clone() };
-        for left_out in catalog.candidates(&moment).left_out {
+        for left_out in catalog.collect_candidates(&moment).left_out {
             if matches!(left_out.reason, Reason::LoadedByClient { .. }) {
                 let place = (left_out.path.to_owned(), left_out.line);
                 loading.entry(place).or_default().push(client.name.to_string());
@@ -272,7 +272,7 @@ fn place_items(
     }
     let mut examples: BTreeMap<(&Path, usize), Vec<String>> = BTreeMap::new();
     if let Some(files) = catalog.files() {
-        catalog.reach(&moment, &mut |reached| {
+        catalog.collect_reach(&moment, &mut |reached| {
             if let Candidate::Item(item) = reached.candidate {
                 let named = examples.entry((item.path, item.line)).or_default();
                 let first = reached.files.iter().filter_map(|place| files.files.get(place));

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use brief_clients::profile::{Profiles, Template};
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 use serde_json::{Value as Json, json};
 
 use super::server::{DocumentQuestion, LanguageServer};
@@ -17,7 +17,7 @@ const PROPERTY: usize = 10;
 const VALUE: usize = 12;
 
 /// Offers the keys that a mapping may have, or the values of a key.
-pub(super) fn completion(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+pub(super) fn answer_completion(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let Some(position) = asked.position else { return Json::Null };
     let text = &asked.document.text;
     let is_yaml = asked.path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
@@ -30,7 +30,7 @@ pub(super) fn completion(server: &LanguageServer, asked: &DocumentQuestion<'_>) 
     let Some((last, above)) = lines[first..].split_last() else { return Json::Null };
     let start = text.offset(TextPosition { character: 0, ..position }, server.unit);
     let typed = &last[..text.offset(position, server.unit) - start];
-    let place = YamlPlace::of(above, typed);
+    let place = YamlPlace::from_lines(above, typed);
     match FileSchema::of_yaml(asked.path) {
         Some(schema) => {
             let Ok(schema) = serde_json::from_str(schema.text) else { return Json::Null };
@@ -59,7 +59,7 @@ struct YamlLine<'l> {
 }
 
 impl<'l> YamlLine<'l> {
-    fn of(line: &'l str) -> Option<YamlLine<'l>> {
+    fn parse(line: &'l str) -> Option<YamlLine<'l>> {
         let mut rest = line.trim_start_matches(' ');
         let mut dash = None;
         while let Some(after) = if rest == "-" { Some("") } else { rest.strip_prefix("- ") } {
@@ -76,13 +76,14 @@ impl<'l> YamlLine<'l> {
 
 impl<'l> YamlPlace<'l> {
     /// Finds the place behind `typed`, a part of the line after `above`.
-    fn of(above: &[&'l str], typed: &str) -> YamlPlace<'l> {
+    fn from_lines(above: &[&'l str], typed: &str) -> YamlPlace<'l> {
         let blank = typed.len() - typed.trim_start_matches(' ').len();
-        let line = YamlLine::of(typed).unwrap_or(YamlLine { dash: None, column: blank, key: None });
+        let line =
+            YamlLine::parse(typed).unwrap_or(YamlLine { dash: None, column: blank, key: None });
         let mut parents = Vec::new();
         // The parent stands further left, or below a dash in the same column as the dash.
         let mut most = line.dash.map_or(line.column, |dash| dash + 1);
-        for line in above.iter().rev().filter_map(|line| YamlLine::of(line)) {
+        for line in above.iter().rev().filter_map(|line| YamlLine::parse(line)) {
             if line.column < most {
                 parents.extend(line.key);
                 most = line.dash.map_or(line.column, |dash| dash + 1);
@@ -96,20 +97,20 @@ impl<'l> YamlPlace<'l> {
 }
 
 /// Returns the parts of a schema that may describe one value.
-fn branches(schema: &Json) -> Vec<&Json> {
+fn collect_schema_branches(schema: &Json) -> Vec<&Json> {
     let mut all = vec![schema];
     for word in ["anyOf", "oneOf", "allOf"] {
         let parts = schema.get(word).and_then(Json::as_array);
-        all.extend(parts.into_iter().flatten().flat_map(branches));
+        all.extend(parts.into_iter().flatten().flat_map(collect_schema_branches));
     }
     if let Some(items) = schema.get("items") {
-        all.extend(branches(items));
+        all.extend(collect_schema_branches(items));
     }
     all
 }
 
 fn of_schema(schema: &Json, place: &YamlPlace<'_>) -> Json {
-    let mut here = branches(schema);
+    let mut here = collect_schema_branches(schema);
     let keys = place.parents.iter().copied().chain(place.key.as_deref());
     for key in keys {
         let inner: Vec<&Json> = here
@@ -121,7 +122,7 @@ fn of_schema(schema: &Json, place: &YamlPlace<'_>) -> Json {
                     .or_else(|| schema.get("additionalProperties"))
             })
             .collect();
-        here = inner.into_iter().flat_map(branches).collect();
+        here = inner.into_iter().flat_map(collect_schema_branches).collect();
     }
     let mut found = Vec::new();
     for schema in here {
@@ -181,7 +182,7 @@ fn of_client(path: &Path) -> Json {
 /// Returns whether a path is what a template makes of some name.
 fn is_filled(template: &Template, path: &Path) -> bool {
     let Some((before, after)) = template.text().split_once("{name}") else { return false };
-    let path = slashed(path);
+    let path = to_slashed(path);
     let Some((_, name)) = path.rsplit_once(&format!("/{before}")) else { return false };
     name.strip_suffix(after).is_some_and(|name| !name.is_empty() && !name.contains('/'))
 }
@@ -217,7 +218,7 @@ mod tests {
             (10, "    rea", &["decisions", "alternatives"], None),
             (10, "  rea", &["decisions"], None),
         ] {
-            let place = YamlPlace::of(&text[..lines], typed);
+            let place = YamlPlace::from_lines(&text[..lines], typed);
             let expected = YamlPlace { parents: parents.to_vec(), key: key.map(str::to_owned) };
             assert_eq!(place, expected, "{typed:?} after {lines} lines");
         }

@@ -8,7 +8,7 @@ use brief_dialects::portable::{self, format};
 use brief_dialects::{State, portable::CLIENTS};
 use brief_engine::Root;
 use brief_syntax::diagnostic::{Applicability, Edit, apply_safe_fixes};
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use brief_syntax::{Diagnostic, Span};
 use brief_system::FileKind;
 use serde_json::{Value as Json, json};
@@ -19,22 +19,22 @@ use super::text::{LineText, TextPosition, TextRange};
 use super::uri::uri_of;
 
 /// Tells what is known about the item at a position: who gets it, when, how many files, how many tokens.
-pub(super) fn hover(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+pub(super) fn answer_hover(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let Some(position) = asked.position else { return Json::Null };
     let items = server.items(asked.path);
     let before = items.partition_point(|item| item.line <= position.line);
     // The header of a file stands before its first item.
     let Some(item) = items.get(before.saturating_sub(1)) else { return Json::Null };
-    json!({"contents": {"kind": "markdown", "value": described(item)}})
+    json!({"contents": {"kind": "markdown", "value": render_item(item)}})
 }
 
-fn described(item: &PlacedItem) -> String {
+fn render_item(item: &PlacedItem) -> String {
     let state = match item.state {
         State::Active => "delivered by itself",
         State::Listed => "listed: the agent decides by the description",
         State::Manual => "delivered when a user mentions it",
     };
-    let mut text = format!("**{}** `{}`: {state}\n\n{}", item.kind, item.name, reach(item));
+    let mut text = format!("**{}** `{}`: {state}\n\n{}", item.kind, item.name, render_reach(item));
     if !item.patterns.is_empty() {
         let patterns: Vec<String> =
             item.patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
@@ -52,20 +52,22 @@ fn described(item: &PlacedItem) -> String {
     text
 }
 
-fn reach(item: &PlacedItem) -> String {
-    let tokens = format!("about {}", counted(item.tokens, "token"));
+fn render_reach(item: &PlacedItem) -> String {
+    let tokens = format!("about {}", format_count(item.tokens, "token"));
     match item.files {
         0 if item.is_reached_otherwise => tokens,
-        files => format!("applies to {} · {tokens}", counted(files, "file")),
+        files => format!("applies to {} · {tokens}", format_count(files, "file")),
     }
 }
 
 /// Shows the reach of every item above its first line.
-pub(super) fn lenses(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+pub(super) fn answer_code_lenses(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let lens = |item: &PlacedItem| {
         let title = match item.loaded_by.len() {
-            0 => reach(item),
-            clients => format!("{} · loaded by {}", reach(item), counted(clients, "client")),
+            0 => render_reach(item),
+            clients => {
+                format!("{} · loaded by {}", render_reach(item), format_count(clients, "client"))
+            }
         };
         // A command without a name is shown and does nothing.
         let command = json!({"title": title, "command": ""});
@@ -80,7 +82,7 @@ fn first_line(item: &PlacedItem) -> TextRange {
 }
 
 /// Lists the items of a file.
-pub(super) fn symbols(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+pub(super) fn answer_symbols(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     /// The protocol's number for a string.
     const STRING: usize = 15;
     let text = &asked.document.text;
@@ -106,12 +108,12 @@ pub(super) fn symbols(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> 
 }
 
 /// Offers the fixes of the problems in a range, and one that makes all safe ones.
-pub(super) fn actions(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+pub(super) fn answer_code_actions(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let text = &asked.document.text;
-    let all = server.problems(asked.path, asked.document);
+    let all = server.collect_problems(asked.path, asked.document);
     let current: Vec<&Diagnostic> = all
         .iter()
-        .filter(|problem| problem.is_current && fits(&problem.diagnostic, text))
+        .filter(|problem| problem.is_current && matches_text(&problem.diagnostic, text))
         .map(|problem| &problem.diagnostic)
         .collect();
     let wanted = asked.range.map(|range| {
@@ -127,48 +129,53 @@ pub(super) fn actions(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> 
         .filter(is_here)
         .filter_map(|diagnostic| {
             let fix = diagnostic.fix.as_ref()?;
-            let edit = |edit: &Edit| replacement(server, text, edit.span, &edit.replacement);
+            let edit = |edit: &Edit| create_text_edit(server, text, edit.span, &edit.replacement);
             let edits: Vec<Json> = fix.edits.iter().map(edit).collect();
             Some(json!({
                 "title": fix.title,
                 "kind": "quickfix",
                 "isPreferred": fix.applicability == Applicability::Safe,
-                "edit": changes(asked, &edits),
+                "edit": create_workspace_edit(asked, &edits),
             }))
         })
         .collect();
     let fixed = apply_safe_fixes(text.text(), current.iter().copied());
     if fixed.applied > 0 {
-        let edits = [whole(server, text, &fixed.text)];
+        let edits = [create_full_edit(server, text, &fixed.text)];
         actions.push(json!({
-            "title": format!("repair all {} that are safe", counted(fixed.applied, "problem")),
+            "title": format!("repair all {} that are safe", format_count(fixed.applied, "problem")),
             "kind": "source.fixAll",
-            "edit": changes(asked, &edits),
+            "edit": create_workspace_edit(asked, &edits),
         }));
     }
     Json::Array(actions)
 }
 
 /// Returns whether the edits of a fix are for this text.
-fn fits(diagnostic: &Diagnostic, text: &LineText) -> bool {
+fn matches_text(diagnostic: &Diagnostic, text: &LineText) -> bool {
     diagnostic.source.text() == text.text()
 }
 
 /// Returns an edit in the words of the protocol.
-pub(super) fn replacement(server: &LanguageServer, text: &LineText, span: Span, new: &str) -> Json {
+pub(super) fn create_text_edit(
+    server: &LanguageServer,
+    text: &LineText,
+    span: Span,
+    new: &str,
+) -> Json {
     json!({"range": text.range(span, server.unit), "newText": new})
 }
 
-fn whole(server: &LanguageServer, text: &LineText, new: &str) -> Json {
-    replacement(server, text, Span::new(0, text.text().len()), new)
+fn create_full_edit(server: &LanguageServer, text: &LineText, new: &str) -> Json {
+    create_text_edit(server, text, Span::new(0, text.text().len()), new)
 }
 
-fn changes(asked: &DocumentQuestion<'_>, edits: &[Json]) -> Json {
+fn create_workspace_edit(asked: &DocumentQuestion<'_>, edits: &[Json]) -> Json {
     json!({"changes": {&asked.document.uri: edits}})
 }
 
 /// Finds the file that the text at a position names: an import, a link, a path.
-pub(super) fn definition(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+pub(super) fn answer_definition(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let Some(path) = asked.position.and_then(|position| file_at(server, asked, position)) else {
         return Json::Null;
     };
@@ -178,7 +185,7 @@ pub(super) fn definition(server: &LanguageServer, asked: &DocumentQuestion<'_>) 
 }
 
 /// Lists the places in guidance that name the file at a position, or else this file.
-pub(super) fn references(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+pub(super) fn answer_references(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let named = asked.position.and_then(|position| file_at(server, asked, position));
     let target = named.as_deref().unwrap_or(asked.path);
     let place = |link: &GuidanceLink| {
@@ -233,17 +240,18 @@ fn path_at(line: &str, column: usize) -> Option<&str> {
 }
 
 /// Lays out a file of a registry, as `brief registry fmt` does.
-pub(super) fn formatting(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+pub(super) fn answer_formatting(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let folder = folder_of(&server.folders, asked.path);
     let text = &asked.document.text;
     let system = in_front_of(&server.system, asked.path, text.text());
     let (Some(folder), Some(system)) = (folder, system) else { return Json::Null };
     let Ok(root) = Root::open(&system, folder) else { return Json::Null };
-    let registry = portable::read(&system, &root, &CLIENTS);
-    let formatted =
-        format::files(&registry).into_iter().find(|file| file.source.path() == asked.path);
+    let registry = portable::read_registry(&system, &root, &CLIENTS);
+    let formatted = format::format_registry(&registry)
+        .into_iter()
+        .find(|file| file.source.path() == asked.path);
     match formatted {
-        Some(file) if !file.is_unchanged() => json!([whole(server, text, &file.text)]),
+        Some(file) if !file.is_unchanged() => json!([create_full_edit(server, text, &file.text)]),
         Some(_) => json!([]),
         None => Json::Null,
     }

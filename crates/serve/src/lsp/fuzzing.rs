@@ -11,7 +11,7 @@ use super::server::{LanguageServer, Reply};
 
 /// Answers messages until the end. Each line is one, so that an input needs no headers. A request gets one answer at most, and
 /// an answer names its request or reports an error.
-pub(crate) fn session(bytes: &[u8]) {
+pub(crate) fn fuzz_session(bytes: &[u8]) {
     let mut framed = bytes;
     while let Ok(Some(_)) = read_headed_frame(&mut framed) {}
     let system = MemorySystem::new("/p")
@@ -23,7 +23,7 @@ pub(crate) fn session(bytes: &[u8]) {
     let mut server = LanguageServer::new(system, "/p".into(), checker);
     let first =
         json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"capabilities": {}}});
-    let Reply::Messages(answers) = server.receive(first) else { return };
+    let Reply::Messages(answers) = server.answer_message(first) else { return };
     assert_eq!(answers.len(), 1);
     for line in bytes.split(|&byte| byte == b'\n') {
         let mut frame = format!("Content-Length: {}\r\n\r\n", line.len()).into_bytes();
@@ -33,7 +33,7 @@ pub(crate) fn session(bytes: &[u8]) {
             continue;
         };
         let id = message.get("id").cloned().unwrap_or(Json::Null);
-        let Reply::Messages(messages) = server.receive(message) else { return };
+        let Reply::Messages(messages) = server.answer_message(message) else { return };
         let answers = messages.iter().filter(|message| message.get("method").is_none());
         let answers: Vec<&Json> = answers.collect();
         assert!(answers.len() <= 1, "{answers:?}");

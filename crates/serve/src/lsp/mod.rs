@@ -29,7 +29,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use brief_syntax::rpc::{
-    HeadedFrame, RpcError, RpcErrorCode, answer, frame_with_headers, read_headed_frame,
+    HeadedFrame, RpcError, RpcErrorCode, build_response, frame_with_headers, read_headed_frame,
 };
 use brief_system::System;
 use serde_json::Value as Json;
@@ -56,7 +56,7 @@ enum Event {
 }
 
 /// Serves until the editor leaves. `directory` is the folder of an editor that names none. `write` gets whole messages.
-pub fn serve(
+pub fn serve_lsp(
     system: &Arc<dyn System>,
     directory: &Path,
     input: Box<dyn Read + Send>,
@@ -74,15 +74,15 @@ pub fn serve(
     let mut server = LanguageServer::new(Arc::clone(system), directory.to_owned(), checker);
     for event in inbox {
         let answers = match event {
-            Event::Message(message) => match server.receive(message) {
+            Event::Message(message) => match server.answer_message(message) {
                 server::Reply::Messages(answers) => answers,
                 server::Reply::End(ending) => return Ok(ending),
             },
             Event::Wrong(problem) => {
                 let message = format!("the message is not JSON: {problem}");
-                vec![answer(&Json::Null, Err(RpcError::new(RpcErrorCode::Parse, message)))]
+                vec![build_response(&Json::Null, Err(RpcError::new(RpcErrorCode::Parse, message)))]
             }
-            Event::Checked(result) => server.take(*result),
+            Event::Checked(result) => server.apply_checked(*result),
             Event::End => break,
         };
         for answer in answers {

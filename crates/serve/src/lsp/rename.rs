@@ -14,11 +14,11 @@ use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Source, Span, limits};
 use brief_system::Files as _;
-use brief_system::paths::{relative_path, slashed};
+use brief_system::paths::{relative_path, to_slashed};
 use serde_json::{Value as Json, json};
 
 use super::checker::folder_of;
-use super::features::{file_at, replacement};
+use super::features::{create_text_edit, file_at};
 use super::server::{DocumentQuestion, LanguageServer};
 use super::text::LineText;
 use super::uri::uri_of;
@@ -51,7 +51,7 @@ struct Renamable {
 }
 
 impl Renamable {
-    fn of(file: &Path) -> Option<Renamable> {
+    fn from_path(file: &Path) -> Option<Renamable> {
         let name = file.file_name()?.to_str()?;
         let is_entry = [ItemKind::Rule, ItemKind::Skill, ItemKind::Agent]
             .iter()
@@ -74,13 +74,13 @@ impl Renamable {
         Some(Renamable { path: file.to_owned(), name: stem, ending, entry: file.to_owned() })
     }
 
-    fn renamed(&self, name: &str) -> PathBuf {
+    fn renamed_path(&self, name: &str) -> PathBuf {
         self.path.with_file_name(format!("{name}{}", self.ending))
     }
 }
 
 /// Tells which name stands at a position: that of the item in its own header, or a path to another item.
-pub(super) fn prepare(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+pub(super) fn answer_prepare_rename(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let Some((item, span)) = renamable_at(server, asked) else { return Json::Null };
     let range = asked.document.text.range(span, server.unit);
     json!({"range": range, "placeholder": item.name})
@@ -96,10 +96,10 @@ fn renamable_at(
     if let Some(span) = name_in_header(text.text())
         && (span.start..=span.end).contains(&offset)
     {
-        return Some((Renamable::of(asked.path)?, span));
+        return Some((Renamable::from_path(asked.path)?, span));
     }
     let target = file_at(server, asked, position)?;
-    let item = Renamable::of(&target)?;
+    let item = Renamable::from_path(&target)?;
     // The name inside the path at the cursor.
     let is_here = |link: &&GuidanceLink| {
         link.source.path() == asked.path && (link.span.start..=link.span.end).contains(&offset)
@@ -114,7 +114,7 @@ fn renamable_at(
 
 /// Returns the value of `name` in the header of a text.
 fn name_in_header(text: &str) -> Option<Span> {
-    let front = FrontMatter::read(&Arc::new(Source::new("header", text)));
+    let front = FrontMatter::from_source(&Arc::new(Source::new("header", text)));
     let node = front.get("name")?;
     let span = node.span();
     let value = node.as_str()?;
@@ -124,7 +124,7 @@ fn name_in_header(text: &str) -> Option<Span> {
 }
 
 /// Returns the changes that give the item at a position another name, or the reason why not.
-pub(super) fn rename(
+pub(super) fn answer_rename(
     server: &LanguageServer,
     asked: &DocumentQuestion<'_>,
     new_name: &str,
@@ -146,7 +146,7 @@ pub(super) fn rename(
             new_name.escape_debug()
         ));
     }
-    let new = item.renamed(new_name);
+    let new = item.renamed_path(new_name);
     if new == item.path {
         return Ok(json!({"documentChanges": []}));
     }
@@ -154,18 +154,18 @@ pub(super) fn rename(
         return Err(format!("`{}` is there already", new.display()));
     }
     let mut edits = RenameEdits::default();
-    edits.links(server, &item.path, &new);
-    edits.names(server, &item, new_name);
+    edits.add_link_edits(server, &item.path, &new);
+    edits.add_name_edits(server, &item, new_name);
     let mut changes = edits.to_json(server);
     changes.push(json!({"kind": "rename", "oldUri": uri_of(&item.path), "newUri": uri_of(&new)}));
     Ok(json!({"documentChanges": changes}))
 }
 
 /// Returns the edits for files that the editor is about to move: pairs of old and new paths.
-pub(super) fn moved(server: &LanguageServer, files: &[(PathBuf, PathBuf)]) -> Json {
+pub(super) fn answer_renamed_files(server: &LanguageServer, files: &[(PathBuf, PathBuf)]) -> Json {
     let mut edits = RenameEdits::default();
     for (old, new) in files {
-        edits.links(server, old, new);
+        edits.add_link_edits(server, old, new);
     }
     match edits.to_json(server) {
         changes if changes.is_empty() => Json::Null,
@@ -180,13 +180,13 @@ struct RenameEdits {
 }
 
 impl RenameEdits {
-    fn add(&mut self, path: &Path, text: &str, span: Span, new: String) {
+    fn add_edit(&mut self, path: &Path, text: &str, span: Span, new: String) {
         let file = self.files.entry(path.to_owned());
         file.or_insert_with(|| (text.to_owned(), BTreeMap::new())).1.insert(span, new);
     }
 
     /// Adds an edit for every place that names a moved file, or a file below a moved directory.
-    fn links(&mut self, server: &LanguageServer, old: &Path, new: &Path) {
+    fn add_link_edits(&mut self, server: &LanguageServer, old: &Path, new: &Path) {
         for (target, links) in server.links_below(old) {
             let below = target.strip_prefix(old).unwrap_or(Path::new(""));
             let now = if below.as_os_str().is_empty() { new.to_owned() } else { new.join(below) };
@@ -196,15 +196,15 @@ impl RenameEdits {
                     continue;
                 }
                 let written = link.source.slice(link.span);
-                if let Some(new) = rewritten(server, link, written, target, &now) {
-                    self.add(link.source.path(), link.source.text(), link.span, new);
+                if let Some(new) = rewrite_path(server, link, written, target, &now) {
+                    self.add_edit(link.source.path(), link.source.text(), link.span, new);
                 }
             }
         }
     }
 
     /// Adds an edit for the name in the header, and for those in bundles and agents of a registry.
-    fn names(&mut self, server: &LanguageServer, item: &Renamable, new: &str) {
+    fn add_name_edits(&mut self, server: &LanguageServer, item: &Renamable, new: &str) {
         let Some(folder) = folder_of(&server.folders, &item.entry) else { return };
         let Some(system) = server.in_front_of_disk() else { return };
         if let Ok(bytes) = system.read(&item.entry, limits::FILE_BYTES)
@@ -212,18 +212,18 @@ impl RenameEdits {
             && let Some(span) = name_in_header(&text)
             && text.get(span.range()) == Some(&item.name)
         {
-            self.add(&item.entry, &text, span, new.to_owned());
+            self.add_edit(&item.entry, &text, span, new.to_owned());
         }
         let Ok(root) = Root::open(&system, folder) else { return };
-        let registry = portable::read(&system, &root, &CLIENTS);
+        let registry = portable::read_registry(&system, &root, &CLIENTS);
         let own = registry.items.iter().find(|own| own.document().source().path() == item.entry);
         let bundle =
             registry.bundles.iter().find(|own| own.document().source().path() == item.entry);
         for bundle in &registry.bundles {
             let source = bundle.document().source();
-            for (id, span) in bundle.listed() {
+            for (id, span) in bundle.listed_items() {
                 if own.is_some_and(|own| own.kind() == id.kind) && id.name == item.name {
-                    self.value(source, *span, &item.name, new);
+                    self.add_value_edit(source, *span, &item.name, new);
                 }
             }
         }
@@ -232,7 +232,7 @@ impl RenameEdits {
                 for required in
                     other.requires().iter().filter(|required| required.name == bundle.name())
                 {
-                    self.value(other.document().source(), required.span, &item.name, new);
+                    self.add_value_edit(other.document().source(), required.span, &item.name, new);
                 }
             }
         }
@@ -244,17 +244,17 @@ impl RenameEdits {
                     continue;
                 };
                 for skill in skills.iter().filter(|skill| skill.as_str() == Some(&item.name)) {
-                    self.value(agent.document().source(), skill.span(), &item.name, new);
+                    self.add_value_edit(agent.document().source(), skill.span(), &item.name, new);
                 }
             }
         }
     }
 
     /// Replaces a name inside a value, which may have quotes or a version behind it.
-    fn value(&mut self, source: &Source, span: Span, old: &str, new: &str) {
+    fn add_value_edit(&mut self, source: &Source, span: Span, old: &str, new: &str) {
         if let Some(at) = source.slice(span).find(old) {
             let span = Span::new(span.start + at, span.start + at + old.len());
-            self.add(source.path(), source.text(), span, new.to_owned());
+            self.add_edit(source.path(), source.text(), span, new.to_owned());
         }
     }
 
@@ -262,7 +262,7 @@ impl RenameEdits {
         let mut changes = Vec::new();
         for (path, (text, edits)) in &self.files {
             let text = LineText::new(text.clone());
-            let edits = edits.iter().map(|(span, new)| replacement(server, &text, *span, new));
+            let edits = edits.iter().map(|(span, new)| create_text_edit(server, &text, *span, new));
             let edits: Vec<Json> = edits.collect();
             let document = json!({"uri": server.uri_of_document(path), "version": null});
             changes.push(json!({"textDocument": document, "edits": edits}));
@@ -272,7 +272,7 @@ impl RenameEdits {
 }
 
 /// Returns a path as the author would write it now: from the file, or from the directory above it that it was written from.
-fn rewritten(
+fn rewrite_path(
     server: &LanguageServer,
     link: &GuidanceLink,
     written: &str,
@@ -294,7 +294,7 @@ fn rewritten(
     let now = if base == directory {
         relative_path(directory, new)
     } else {
-        slashed(new.strip_prefix(base).ok()?)
+        to_slashed(new.strip_prefix(base).ok()?)
     };
     let dot = if plain.starts_with("./") && !now.starts_with("../") { "./" } else { "" };
     Some(format!("{lead}{dot}{now}{rest}")).filter(|new| new != written)
@@ -307,7 +307,8 @@ mod tests {
     #[test]
     fn files_and_directories_have_names() {
         let name = |path: &str| {
-            Renamable::of(Path::new(path)).map(|item| (item.name.clone(), item.renamed("new")))
+            Renamable::from_path(Path::new(path))
+                .map(|item| (item.name.clone(), item.renamed_path("new")))
         };
         let expected = |name: &str, path: &str| Some((name.to_owned(), PathBuf::from(path)));
         assert_eq!(name("/p/skills/pdf/SKILL.md"), expected("pdf", "/p/skills/new"));

@@ -21,22 +21,22 @@ pub(super) struct SeesParams {
 }
 
 /// Answers, or tells why not.
-pub(super) fn sees(server: &LanguageServer, params: &SeesParams) -> Result<Json, String> {
+pub(super) fn answer_sees(server: &LanguageServer, params: &SeesParams) -> Result<Json, String> {
     let uri = &params.text_document.uri;
-    let path = server.place(uri).ok_or_else(|| format!("`{uri}` is not a file"))?;
+    let path = server.resolve_uri(uri).ok_or_else(|| format!("`{uri}` is not a file"))?;
     let folder = folder_of(&server.folders, &path);
     let folder = folder.ok_or_else(|| format!("`{uri}` is in no folder of the workspace"))?;
     let system = server.in_front_of_disk().ok_or("the texts of the editor cannot be read")?;
     let project = Project::open(&system, folder).map_err(|error| error.to_string())?;
     let request = project.briefing(&path);
-    let catalog = request.read();
+    let catalog = request.read_catalog();
     let root = project.root().path();
     let clients = asked_clients(&system, root, params.clients.clone());
     let clients = clients.map_err(|error| format!("{error}; {}", error.hint()))?;
     let moment = &request.moment;
     let viewers = find_viewers(&system, root, moment, &clients);
     let counter = Counter::estimate();
-    let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+    let sees = Sees::from_catalog(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let moment = &Moment { client: None, ..moment.clone() };
     let report = SeesReport { moment, viewers: &viewers, sees: &sees };
     serde_json::to_value(report).map_err(|error| error.to_string())

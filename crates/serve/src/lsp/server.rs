@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_checks::links::GuidanceLink;
-use brief_syntax::rpc::{self, InvalidRpc, RpcError, RpcErrorCode, RpcMessage, answer};
+use brief_syntax::rpc::{self, InvalidRpc, RpcError, RpcErrorCode, RpcMessage, build_response};
 use brief_syntax::{Diagnostic, Severity, Span};
 use brief_system::{Remembered, System, resolve_existing};
 use serde::Deserialize;
@@ -178,92 +178,102 @@ impl LanguageServer {
     }
 
     /// Answers a message.
-    pub(super) fn receive(&mut self, message: Json) -> Reply {
+    pub(super) fn answer_message(&mut self, message: Json) -> Reply {
         match RpcMessage::from_json(message) {
             Ok(RpcMessage::Request { id, method, params }) => {
-                Reply::Messages(self.requested(id, method, params))
+                Reply::Messages(self.answer_request(id, method, params))
             }
             Ok(RpcMessage::Notification { method, .. }) if method == "exit" => {
                 let is_orderly = self.phase == Phase::ShutDown;
                 Reply::End(if is_orderly { LspEnding::Orderly } else { LspEnding::Abrupt })
             }
             Ok(RpcMessage::Notification { method, params }) => {
-                Reply::Messages(self.notified(&method, params).unwrap_or_default())
+                Reply::Messages(self.apply_notification(&method, params).unwrap_or_default())
             }
             // The editor's answer to a request of ours needs none.
             Ok(RpcMessage::Response { .. }) => Reply::Messages(Vec::new()),
             Err(InvalidRpc { id, problem }) => {
-                let wrong = id.map(|id| refusal(&id, RpcErrorCode::InvalidRequest, problem));
+                let wrong =
+                    id.map(|id| create_error_answer(&id, RpcErrorCode::InvalidRequest, problem));
                 Reply::Messages(wrong.into_iter().collect())
             }
         }
     }
 
-    fn requested(&mut self, id: Json, method: String, params: Json) -> Vec<Json> {
+    fn answer_request(&mut self, id: Json, method: String, params: Json) -> Vec<Json> {
         if self.phase == Phase::ShutDown {
-            return vec![refusal(&id, RpcErrorCode::InvalidRequest, "the server is shut down")];
+            return vec![create_error_answer(
+                &id,
+                RpcErrorCode::InvalidRequest,
+                "the server is shut down",
+            )];
         }
         if method == "initialize" {
-            let result = read(params).map(|params| self.initialize(&params));
-            return vec![answer(&id, result)];
+            let result = parse_params(params).map(|params| self.initialize(&params));
+            return vec![build_response(&id, result)];
         }
         if self.phase == Phase::Before {
-            return vec![refusal(&id, RpcErrorCode::NotInitialized, "`initialize` comes first")];
+            return vec![create_error_answer(
+                &id,
+                RpcErrorCode::NotInitialized,
+                "`initialize` comes first",
+            )];
         }
         if NEED_RESULT.contains(&method.as_str()) && self.checked.stamp < self.stamp {
             self.waiting.push((id, method, params));
             return Vec::new();
         }
-        vec![answer(&id, self.answered(&method, params))]
+        vec![build_response(&id, self.answer_method(&method, params))]
     }
 
-    fn answered(&mut self, method: &str, params: Json) -> Result<Json, RpcError> {
+    fn answer_method(&mut self, method: &str, params: Json) -> Result<Json, RpcError> {
         if method == "shutdown" {
             self.phase = Phase::ShutDown;
             return Ok(Json::Null);
         }
         let wrong = |problem: String| RpcError::new(RpcErrorCode::InvalidParams, problem);
         match method {
-            "brief/sees" => return sees::sees(self, &read(params)?).map_err(wrong),
+            "brief/sees" => return sees::answer_sees(self, &parse_params(params)?).map_err(wrong),
             "workspace/willRenameFiles" => {
-                let params: MovedParams = read(params)?;
-                let moves = params
-                    .files
-                    .iter()
-                    .filter_map(|file| Some((self.place(&file.old_uri)?, path_of(&file.new_uri)?)));
-                return Ok(rename::moved(self, &moves.collect::<Vec<_>>()));
+                let params: MovedParams = parse_params(params)?;
+                let moves = params.files.iter().filter_map(|file| {
+                    Some((self.resolve_uri(&file.old_uri)?, path_of(&file.new_uri)?))
+                });
+                return Ok(rename::answer_renamed_files(self, &moves.collect::<Vec<_>>()));
             }
             "textDocument/rename" => {
-                let params: RenameParams = read(params)?;
-                let Some(asked) = self.question(&params.place) else { return Ok(Json::Null) };
-                return rename::rename(self, &asked, &params.new_name)
+                let params: RenameParams = parse_params(params)?;
+                let Some(asked) = self.document_question(&params.place) else {
+                    return Ok(Json::Null);
+                };
+                return rename::answer_rename(self, &asked, &params.new_name)
                     .map_err(|problem| RpcError::new(RpcErrorCode::RequestFailed, problem));
             }
             _ => {}
         }
         let answer = match method {
-            "textDocument/prepareRename" => rename::prepare,
-            "textDocument/hover" => features::hover,
-            "textDocument/codeLens" => features::lenses,
-            "textDocument/documentSymbol" => features::symbols,
-            "textDocument/codeAction" => features::actions,
-            "textDocument/completion" => complete::completion,
-            "textDocument/definition" => features::definition,
-            "textDocument/references" => features::references,
-            "textDocument/formatting" => features::formatting,
+            "textDocument/prepareRename" => rename::answer_prepare_rename,
+            "textDocument/hover" => features::answer_hover,
+            "textDocument/codeLens" => features::answer_code_lenses,
+            "textDocument/documentSymbol" => features::answer_symbols,
+            "textDocument/codeAction" => features::answer_code_actions,
+            "textDocument/completion" => complete::answer_completion,
+            "textDocument/definition" => features::answer_definition,
+            "textDocument/references" => features::answer_references,
+            "textDocument/formatting" => features::answer_formatting,
             _ => {
                 let problem = format!("`{method}` is not known");
                 return Err(RpcError::new(RpcErrorCode::UnknownMethod, problem));
             }
         };
-        let params: DocumentParams = read(params)?;
+        let params: DocumentParams = parse_params(params)?;
         // An editor may ask about a document that it has closed meanwhile.
-        Ok(self.question(&params).map_or(Json::Null, |asked| answer(self, &asked)))
+        Ok(self.document_question(&params).map_or(Json::Null, |asked| answer(self, &asked)))
     }
 
     /// Returns a question about an open document.
-    fn question(&self, params: &DocumentParams) -> Option<DocumentQuestion<'_>> {
-        let path = self.place(&params.text_document.uri)?;
+    fn document_question(&self, params: &DocumentParams) -> Option<DocumentQuestion<'_>> {
+        let path = self.resolve_uri(&params.text_document.uri)?;
         let (path, document) = self.documents.get_key_value(&path)?;
         let DocumentParams { position, range, .. } = *params;
         Some(DocumentQuestion { path, document, position, range })
@@ -283,14 +293,14 @@ impl LanguageServer {
         self.can_watch = can("/workspace/didChangeWatchedFiles/dynamicRegistration");
         self.can_rename_files = lists("/workspace/workspaceEdit/resourceOperations", "rename");
         let named = params.workspace_folders.iter().flatten().map(|folder| &folder.uri);
-        self.folders = named.filter_map(|uri| self.place(uri)).collect();
+        self.folders = named.filter_map(|uri| self.resolve_uri(uri)).collect();
         if self.folders.is_empty() {
-            let root = params.root_uri.as_ref().and_then(|uri| self.place(uri));
+            let root = params.root_uri.as_ref().and_then(|uri| self.resolve_uri(uri));
             let usual = resolve_existing(self.system.as_ref(), &self.directory).path;
             self.folders.push(root.unwrap_or(usual));
         }
         self.phase = Phase::Initialized;
-        self.ask();
+        self.request_check();
         json!({
             "capabilities": {
                 "positionEncoding": self.unit.name(),
@@ -315,21 +325,21 @@ impl LanguageServer {
     }
 
     /// Takes a notification. One that cannot be read is passed over, as the protocol says.
-    fn notified(&mut self, method: &str, params: Json) -> Option<Vec<Json>> {
+    fn apply_notification(&mut self, method: &str, params: Json) -> Option<Vec<Json>> {
         match method {
             "textDocument/didOpen" => {
                 let DocumentName { uri, version, text } =
-                    read::<DocumentParams>(params).ok()?.text_document;
-                let path = self.place(&uri)?;
+                    parse_params::<DocumentParams>(params).ok()?.text_document;
+                let path = self.resolve_uri(&uri)?;
                 let text = LineText::new(text);
                 let document = OpenDocument { uri, version, text, edits: Vec::new() };
                 self.documents.insert(path.clone(), document);
-                self.ask();
-                Some(vec![self.publish(&path)])
+                self.request_check();
+                Some(vec![self.create_diagnostics_message(&path)])
             }
             "textDocument/didChange" => {
-                let params = read::<DocumentParams>(params).ok()?;
-                let path = self.place(&params.text_document.uri)?;
+                let params = parse_params::<DocumentParams>(params).ok()?;
+                let path = self.resolve_uri(&params.text_document.uri)?;
                 let (unit, stamp) = (self.unit, self.stamp + 1);
                 let document = self.documents.get_mut(&path)?;
                 document.version = params.text_document.version;
@@ -337,14 +347,14 @@ impl LanguageServer {
                     let replaced = document.text.replace(change.range, &change.text, unit);
                     document.edits.push((stamp, replaced));
                 }
-                self.ask();
-                Some(vec![self.publish(&path)])
+                self.request_check();
+                Some(vec![self.create_diagnostics_message(&path)])
             }
             "textDocument/didClose" => {
-                let params = read::<DocumentParams>(params).ok()?;
-                let path = self.place(&params.text_document.uri)?;
+                let params = parse_params::<DocumentParams>(params).ok()?;
+                let path = self.resolve_uri(&params.text_document.uri)?;
                 self.documents.remove(&path)?;
-                self.ask();
+                self.request_check();
                 None
             }
             "initialized" if self.can_watch => {
@@ -356,74 +366,74 @@ impl LanguageServer {
                     "registerOptions": {"watchers": watchers},
                 });
                 let params = json!({"registrations": [registration]});
-                Some(vec![self.request("client/registerCapability", Some(params))])
+                Some(vec![self.create_request("client/registerCapability", Some(params))])
             }
             "textDocument/didSave" | "workspace/didChangeWatchedFiles" => {
-                self.ask();
+                self.request_check();
                 None
             }
             "workspace/didChangeWorkspaceFolders" => {
                 let event = params.get("event")?.clone();
-                let FoldersEvent { added, removed } = read(event).ok()?;
+                let FoldersEvent { added, removed } = parse_params(event).ok()?;
                 let places = |folders: &[WorkspaceFolder]| -> Vec<PathBuf> {
-                    folders.iter().filter_map(|folder| self.place(&folder.uri)).collect()
+                    folders.iter().filter_map(|folder| self.resolve_uri(&folder.uri)).collect()
                 };
                 let (added, removed) = (places(&added), places(&removed));
                 self.folders.retain(|folder| !removed.contains(folder));
                 self.folders.extend(added);
-                self.ask();
+                self.request_check();
                 None
             }
             "$/cancelRequest" => {
                 let id = params.get("id")?;
                 let place = self.waiting.iter().position(|(waiting, ..)| waiting == id)?;
                 let (id, ..) = self.waiting.remove(place);
-                Some(vec![refusal(&id, RpcErrorCode::Cancelled, "cancelled")])
+                Some(vec![create_error_answer(&id, RpcErrorCode::Cancelled, "cancelled")])
             }
             _ => None,
         }
     }
 
     /// Takes a result of the checker, and returns the messages about it.
-    pub(super) fn take(&mut self, checked: CheckedFolders) -> Vec<Json> {
+    pub(super) fn apply_checked(&mut self, checked: CheckedFolders) -> Vec<Json> {
         for document in self.documents.values_mut() {
             document.edits.retain(|(stamp, _)| *stamp > checked.stamp);
         }
         self.checked = checked;
         let mut messages = Vec::new();
         for (id, method, params) in std::mem::take(&mut self.waiting) {
-            messages.extend(self.requested(id, method, params));
+            messages.extend(self.answer_request(id, method, params));
         }
         let files: BTreeSet<PathBuf> = self.checked.files.keys().cloned().collect();
         let open = self.documents.keys().cloned().collect();
         let stale: BTreeSet<PathBuf> = self.published.difference(&files).cloned().collect();
         for path in files.iter().chain(&stale).collect::<BTreeSet<_>>() {
-            messages.push(self.publish(path));
+            messages.push(self.create_diagnostics_message(path));
         }
         self.published = files.union(&open).cloned().collect();
         if self.can_refresh_lenses {
-            messages.push(self.request("workspace/codeLens/refresh", None));
+            messages.push(self.create_request("workspace/codeLens/refresh", None));
         }
         messages
     }
 
     /// Returns a request to the editor. Its answer is of no use to us.
-    fn request(&mut self, method: &str, params: Option<Json>) -> Json {
+    fn create_request(&mut self, method: &str, params: Option<Json>) -> Json {
         self.requests += 1;
         let id = format!("brief-{}", self.requests);
-        rpc::request(&id.into(), method, params)
+        rpc::build_request(&id.into(), method, params)
     }
 
     /// Lets the checker look at the texts as they are now.
-    fn ask(&mut self) {
+    fn request_check(&mut self) {
         self.stamp += 1;
-        let texts = self.texts();
+        let texts = self.document_texts();
         let folders = self.folders.clone();
-        self.checker.ask(CheckRequest { stamp: self.stamp, folders, texts });
+        self.checker.request_check(CheckRequest { stamp: self.stamp, folders, texts });
     }
 
     /// Returns the path of a document without links. A link of the editor's own is followed as for any file.
-    pub(super) fn place(&self, uri: &str) -> Option<PathBuf> {
+    pub(super) fn resolve_uri(&self, uri: &str) -> Option<PathBuf> {
         Some(resolve_existing(self.system.as_ref(), &path_of(uri)?).path)
     }
 
@@ -449,10 +459,10 @@ impl LanguageServer {
 
     /// Puts the texts of the editor in front of the disk.
     pub(super) fn in_front_of_disk(&self) -> Option<Remembered> {
-        in_front(&self.system, &self.texts())
+        in_front(&self.system, &self.document_texts())
     }
 
-    fn texts(&self) -> Texts {
+    fn document_texts(&self) -> Texts {
         let text = |document: &OpenDocument| Arc::from(document.text.text());
         self.documents.iter().map(|(path, document)| (path.clone(), text(document))).collect()
     }
@@ -464,7 +474,11 @@ impl LanguageServer {
 
     /// Returns the problems of an open document at their places now: the file's own, and those of the last result
     /// that no edit has touched since.
-    pub(super) fn problems(&self, path: &Path, document: &OpenDocument) -> Vec<ShownProblem> {
+    pub(super) fn collect_problems(
+        &self,
+        path: &Path,
+        document: &OpenDocument,
+    ) -> Vec<ShownProblem> {
         let current = |diagnostic: Diagnostic| ShownProblem {
             span: diagnostic.span,
             diagnostic,
@@ -481,7 +495,7 @@ impl LanguageServer {
             for problem in known.iter().filter(|problem| !problem.is_quick) {
                 let diagnostic = problem.diagnostic.clone();
                 let mut edits = document.edits.iter();
-                let moved = edits.try_fold(diagnostic.span, |span, (_, edit)| edit.moved(span));
+                let moved = edits.try_fold(diagnostic.span, |span, (_, edit)| edit.move_span(span));
                 let moved = moved.map(|span| ShownProblem { diagnostic, span, is_current: false });
                 shown.extend(moved);
             }
@@ -490,13 +504,13 @@ impl LanguageServer {
     }
 
     /// Returns the message with the problems of a file.
-    fn publish(&self, path: &Path) -> Json {
+    fn create_diagnostics_message(&self, path: &Path) -> Json {
         let shown = |problem: &Diagnostic, span: Span, text: &LineText| {
             shown_problem(problem, text.range(span, self.unit))
         };
         let params = match self.documents.get(path) {
             Some(document) => {
-                let problems = self.problems(path, document);
+                let problems = self.collect_problems(path, document);
                 let shown: Vec<Json> = problems
                     .iter()
                     .map(|problem| shown(&problem.diagnostic, problem.span, &document.text))
@@ -514,7 +528,7 @@ impl LanguageServer {
                 json!({"uri": uri_of(path), "diagnostics": shown})
             }
         };
-        rpc::notification("textDocument/publishDiagnostics", Some(params))
+        rpc::build_notification("textDocument/publishDiagnostics", Some(params))
     }
 }
 
@@ -548,11 +562,11 @@ pub(super) struct DocumentQuestion<'d> {
 }
 
 /// Returns the answer to a request that is not done.
-fn refusal(id: &Json, code: RpcErrorCode, problem: &str) -> Json {
-    answer(id, Err(RpcError::new(code, problem)))
+fn create_error_answer(id: &Json, code: RpcErrorCode, problem: &str) -> Json {
+    build_response(id, Err(RpcError::new(code, problem)))
 }
 
-fn read<T: DeserializeOwned>(params: Json) -> Result<T, RpcError> {
+fn parse_params<T: DeserializeOwned>(params: Json) -> Result<T, RpcError> {
     serde_json::from_value(params)
         .map_err(|error| RpcError::new(RpcErrorCode::InvalidParams, error.to_string()))
 }

@@ -11,7 +11,7 @@ use brief_syntax::rpc::{HeadedFrame, frame_with_headers, read_headed_frame};
 use brief_system::{MemorySystem, System};
 use serde_json::{Value as Json, json};
 
-use super::{LspEnding, serve};
+use super::{LspEnding, serve_lsp};
 
 /// An editor with a project in memory, at `/p`.
 struct Editor {
@@ -40,7 +40,7 @@ impl Editor {
         let (said, from) = channel();
         let server = std::thread::spawn(move || {
             let input: Box<dyn Read + Send> = Box::new(input);
-            serve(&system, &PathBuf::from("/p"), input, &mut |bytes| {
+            serve_lsp(&system, &PathBuf::from("/p"), input, &mut |bytes| {
                 let mut bytes = bytes;
                 let Some(HeadedFrame::Message(message)) = read_headed_frame(&mut bytes)? else {
                     panic!()

@@ -45,8 +45,8 @@ pub(super) struct TextReplacement {
 
 impl TextReplacement {
     /// Moves a span to its place after the replacement; `None` if it was inside.
-    pub(super) fn moved(&self, span: Span) -> Option<Span> {
-        if span.end <= self.range.start && span != Span::at(self.range.start) {
+    pub(super) fn move_span(&self, span: Span) -> Option<Span> {
+        if span.end <= self.range.start && span != Span::empty_at(self.range.start) {
             return Some(span);
         }
         if span.start < self.range.end {
@@ -182,11 +182,11 @@ mod tests {
         let range = TextRange { start: at(1, 0), end: at(1, 3) };
         let replaced = text.replace(Some(range), "2\n2", ColumnUnit::Utf16);
         assert_eq!(text.text(), "one\n2\n2\nthree");
-        assert_eq!(replaced.moved(Span::new(0, 3)), Some(Span::new(0, 3)));
-        assert_eq!(replaced.moved(Span::new(8, 13)), Some(Span::new(8, 13)));
-        assert_eq!(replaced.moved(Span::new(5, 6)), None);
+        assert_eq!(replaced.move_span(Span::new(0, 3)), Some(Span::new(0, 3)));
+        assert_eq!(replaced.move_span(Span::new(8, 13)), Some(Span::new(8, 13)));
+        assert_eq!(replaced.move_span(Span::new(5, 6)), None);
         let replaced = text.replace(None, "new", ColumnUnit::Utf16);
-        assert_eq!((text.text(), replaced.moved(Span::new(1, 2))), ("new", None));
+        assert_eq!((text.text(), replaced.move_span(Span::new(1, 2))), ("new", None));
     }
 
     /// Any edits give the text that the editor has, and every offset has one position.

@@ -36,7 +36,7 @@ pub fn check_servers(
     let looked_at = |server: &GatewayServer| {
         let named = (server.name.as_str(), &server.address);
         let mut running = McpConnection::start(system, directory, named, patience, stop)?;
-        running.list("tools/list", "tools", patience)
+        running.read_list("tools/list", "tools", patience)
     };
     thread::scope(|scope| {
         let looks: Vec<_> =
@@ -44,7 +44,7 @@ pub fn check_servers(
         let checks = servers.iter().zip(looks).map(|(server, look)| {
             let found = look.join().unwrap_or_else(|_| Err("it ended without a result".to_owned()));
             let described = found.as_ref().cloned().unwrap_or_default();
-            let tools = found.map(|tools| server.decisions.divide(tools));
+            let tools = found.map(|tools| server.decisions.divide_tools(tools));
             let (name, place) = (server.name.clone(), server.place.clone());
             ServerCheck { name, place, tools, described }
         });

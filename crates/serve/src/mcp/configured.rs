@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use brief_clients::mcp::{Protocol, Transport, find, server_files};
+use brief_clients::mcp::{Protocol, Transport, parse_servers, server_files};
 use brief_clients::profile::ProfileScope;
 use brief_dialects::hosted;
 use brief_dialects::mcp::{Connection, McpServer, ServerKind};
@@ -110,11 +110,11 @@ pub fn project_servers(
     let wish = search.is_allowed.then_some(Wish::Execute);
     let execution = Execution::under_policy(system, wish.as_ref())?;
     let mut found = ProjectServers::default();
-    let candidates = candidates(&project, directory, search, &mut found.problems);
+    let candidates = collect_candidates(&project, directory, search, &mut found.problems);
     if candidates.is_empty() {
         return Ok(found);
     }
-    if let Some(off) = execution.off() {
+    if let Some(off) = execution.off_reason() {
         return Err(GatewayError::Off(off.to_string()));
     }
     let decided = Decided::read(system, directory)?;
@@ -139,8 +139,8 @@ pub fn project_servers(
         match is_agreed(system, directory, &mut consent, &candidate) {
             Ok(()) => {
                 let ServerCandidate { name, address, place, file, .. } = candidate;
-                let decisions = decided.about(&file, &name);
-                let address = marked(address);
+                let decisions = decided.tool_decisions(&file, &name);
+                let address = add_gateway_variable(address);
                 found.servers.push(GatewayServer { name, place, address, decisions });
             }
             Err(ServerRefusal::Project(refusal)) => {
@@ -177,7 +177,7 @@ impl Decided {
         }
     }
 
-    fn about(&self, file: &Path, server: &str) -> ToolDecisions {
+    fn tool_decisions(&self, file: &Path, server: &str) -> ToolDecisions {
         let of = |wanted: TrustVerdict| {
             let entries = self.0.iter().filter(move |(verdict, _)| *verdict == wanted);
             entries.map(|(_, hash)| hash.as_str())
@@ -202,7 +202,7 @@ fn is_agreed(
 ) -> Result<(), ServerRefusal> {
     if let Some(document) = &candidate.document {
         let text = Content::Document(&document.source);
-        return consent.judge(document.author, &document.root, text).map_err(|objection| {
+        return consent.check_content(document.author, &document.root, text).map_err(|objection| {
             match objection {
                 Objection::Project(refusal) => ServerRefusal::Project(refusal),
                 Objection::Denied => ServerRefusal::Other("its file is denied".to_owned()),
@@ -212,14 +212,14 @@ fn is_agreed(
         });
     }
     match project_of(system, directory, &candidate.file) {
-        Ok(Some(root)) => consent.project(&root).map_err(ServerRefusal::Project),
+        Ok(Some(root)) => consent.check_project(&root).map_err(ServerRefusal::Project),
         Ok(None) => Ok(()),
         Err(error) => Err(ServerRefusal::Other(error.to_string())),
     }
 }
 
 /// Lets a program know that a gateway has started it.
-fn marked(address: ServerAddress) -> ServerAddress {
+fn add_gateway_variable(address: ServerAddress) -> ServerAddress {
     match address {
         ServerAddress::Program(mut program) => {
             program.env.push((INSIDE.to_owned(), "1".to_owned()));
@@ -230,7 +230,7 @@ fn marked(address: ServerAddress) -> ServerAddress {
 }
 
 /// Returns the servers of all files, in the order in which they count.
-fn candidates(
+fn collect_candidates(
     project: &Project<'_>,
     directory: &Path,
     search: ServerSearch<'_>,
@@ -258,12 +258,12 @@ fn candidates(
         let files = server_files(scope).filter(|file| search.without != Some(file.owner));
         let found = files.flat_map(|file| {
             let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
-                Ok(bytes) => find(&file, &String::from_utf8_lossy(&bytes), root),
+                Ok(bytes) => parse_servers(&file, &String::from_utf8_lossy(&bytes), root),
                 Err(ReadError::Missing) => Ok(Vec::new()),
                 Err(error) => Err(error.to_string()),
             };
             let found = found.unwrap_or_else(|problem| {
-                problems.push(format!("{} is not read: {problem}", file.shown()));
+                problems.push(format!("{} is not read: {problem}", file.display_path()));
                 Vec::new()
             });
             let path = base.join(file.path);
@@ -282,17 +282,19 @@ fn candidates(
     all.extend(of_clients(root, ProfileScope::Project));
     let home = home_directory(project.system());
     let at_home = home.map(|home| of_clients(&home, ProfileScope::Home)).unwrap_or_default();
-    all.extend(documents(project.system(), directory).into_iter().filter_map(|document| {
-        let (server, line) = document.mcp_server()?;
-        Some(ServerCandidate {
-            name: document.stem.clone(),
-            place: shown(document.path(), line),
-            disabled: server.disabled,
-            address: address_of(server),
-            file: document.path().to_owned(),
-            document: Some(document),
-        })
-    }));
+    all.extend(collect_task_documents(project.system(), directory).into_iter().filter_map(
+        |document| {
+            let (server, line) = document.mcp_server()?;
+            Some(ServerCandidate {
+                name: document.stem.clone(),
+                place: shown(document.path(), line),
+                disabled: server.disabled,
+                address: address_of(server),
+                file: document.path().to_owned(),
+                document: Some(document),
+            })
+        },
+    ));
     all.extend(at_home);
     // `brief mcp install` has written it: it would be this very server again.
     all.retain(|candidate| !is_ourselves(&candidate.address));
@@ -300,10 +302,10 @@ fn candidates(
 }
 
 /// Returns the tasks and rules of the project and of the user.
-fn documents(system: &dyn System, directory: &Path) -> Vec<TaskDocument> {
+fn collect_task_documents(system: &dyn System, directory: &Path) -> Vec<TaskDocument> {
     let Some(library) = offline_library(system, directory) else { return Vec::new() };
     let mut documents = library.all_tasks();
-    documents.extend(library.documents(TaskFileKind::Rule, None, &|_| true));
+    documents.extend(library.read_documents(TaskFileKind::Rule, None, &|_| true));
     documents
 }
 

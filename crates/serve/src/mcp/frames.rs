@@ -82,17 +82,21 @@ impl<R: AsyncRead + Unpin, W> Frames<R, W> {
 }
 
 /// Returns the answer to an invalid line.
-fn wrong(code: ErrorCode, message: String, id: &Json) -> Json {
+fn create_error_answer(code: ErrorCode, message: String, id: &Json) -> Json {
     json!({"jsonrpc": "2.0", "id": id, "error": ErrorData::new(code, message, None)})
 }
 
 /// Returns the message of a line, `None` for one that needs no answer, or the error to answer with.
-fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Json> {
+fn parse_message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Json> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
     let value: Json = serde_json::from_slice(line).map_err(|error| {
-        wrong(ErrorCode::PARSE_ERROR, format!("the message is not JSON: {error}"), &Json::Null)
+        create_error_answer(
+            ErrorCode::PARSE_ERROR,
+            format!("the message is not JSON: {error}"),
+            &Json::Null,
+        )
     })?;
     let id = match value.get("id") {
         Some(id @ (Json::String(_) | Json::Number(_))) => id.clone(),
@@ -106,12 +110,12 @@ fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Json> {
         Err(_) if is_notification => Ok(None),
         Err(error) => {
             let message = format!("the message is not a request: {error}");
-            Err(wrong(ErrorCode::INVALID_REQUEST, message, &id))
+            Err(create_error_answer(ErrorCode::INVALID_REQUEST, message, &id))
         }
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(
+async fn write_message<W: AsyncWrite + Unpin>(
     writer: &Mutex<W>,
     message: &impl Serialize,
 ) -> io::Result<()> {
@@ -134,7 +138,7 @@ where
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let writer = Arc::clone(&self.writer);
-        async move { write(&writer, &message).await }
+        async move { write_message(&writer, &message).await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
@@ -143,9 +147,9 @@ where
                 FrameLine::End => break,
                 FrameLine::TooLarge => {
                     let message = format!("a message has at most {MOST_BYTES} bytes");
-                    wrong(ErrorCode::INVALID_REQUEST, message, &Json::Null)
+                    create_error_answer(ErrorCode::INVALID_REQUEST, message, &Json::Null)
                 }
-                FrameLine::Whole => match parse(&std::mem::take(&mut self.line)) {
+                FrameLine::Whole => match parse_message(&std::mem::take(&mut self.line)) {
                     Ok(None) => continue,
                     Ok(Some(message)) => {
                         self.wrong = 0;
@@ -157,7 +161,7 @@ where
             self.wrong += 1;
             // This may be cancelled at any time, and an answer must not be cut off.
             let writer = Arc::clone(&self.writer);
-            let written = tokio::spawn(async move { write(&writer, &answer).await });
+            let written = tokio::spawn(async move { write_message(&writer, &answer).await });
             if !matches!(written.await, Ok(Ok(()))) {
                 break;
             }
@@ -204,7 +208,7 @@ mod tests {
                     line.extend_from_slice(unstructured.choose(&pieces)?);
                 }
             }
-            if let Err(answer) = parse(&line) {
+            if let Err(answer) = parse_message(&line) {
                 assert_eq!(answer["jsonrpc"], "2.0");
                 assert!(answer["error"]["code"].is_i64() && answer["error"]["message"].is_string());
             }

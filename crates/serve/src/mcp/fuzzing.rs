@@ -16,7 +16,7 @@ thread_local! {
 }
 
 /// Receives until the client has disconnected. Every answer has to be one line of JSON-RPC.
-pub(crate) fn frames(bytes: &[u8]) {
+pub(crate) fn fuzz_frames(bytes: &[u8]) {
     let left = Interruption::default();
     let mut frames = Frames::new((bytes, Vec::new()), left.clone());
     let writer = frames.writer();

@@ -113,7 +113,7 @@ pub(super) struct GatewayThreads {
 
 impl GatewayThreads {
     /// Ends the servers, and waits for that no longer than a few seconds.
-    pub(super) fn end(self, system: &dyn System) {
+    pub(super) fn end_servers(self, system: &dyn System) {
         self.ended.raise();
         let until = system.elapsed() + LAST_PATIENCE;
         while self.threads.iter().any(|thread| !thread.is_finished()) && system.elapsed() < until {
@@ -173,11 +173,11 @@ impl Gateway {
     }
 
     /// Returns whether a name is one of a server's.
-    pub(super) fn knows(&self, name: &str) -> bool {
-        self.find(name).is_some()
+    pub(super) fn contains_name(&self, name: &str) -> bool {
+        self.find_server(name).is_some()
     }
 
-    fn find<'n>(&self, name: &'n str) -> Option<(&Downstream, &'n str)> {
+    fn find_server<'n>(&self, name: &'n str) -> Option<(&Downstream, &'n str)> {
         self.servers.iter().find_map(|server| {
             let rest = name.strip_prefix(&server.label)?.strip_prefix(SEPARATOR)?;
             Some((server, rest))
@@ -185,13 +185,14 @@ impl Gateway {
     }
 
     /// Passes a call or a prompt on to its server, and its result back. The error is a message.
-    pub(super) async fn pass(
+    pub(super) async fn pass_request(
         &self,
         method: &'static str,
         name: &str,
         arguments: Json,
     ) -> Result<Json, String> {
-        let (server, rest) = self.find(name).ok_or_else(|| format!("there is no `{name}`"))?;
+        let (server, rest) =
+            self.find_server(name).ok_or_else(|| format!("there is no `{name}`"))?;
         if method == "tools/call" && self.lists.borrow().held_back.contains(name) {
             return Err(held_back_note(&server.label, rest));
         }
@@ -241,7 +242,7 @@ impl ServerThread {
             if self.system.elapsed().saturating_sub(started) > self.times.longest_pause {
                 pause = self.times.pause;
             }
-            self.tell(format!(
+            self.log_message(format!(
                 "the server `{}` failed: {problem}; it is started again in {} ms",
                 self.label,
                 pause.as_millis()
@@ -253,7 +254,7 @@ impl ServerThread {
         }
     }
 
-    fn tell(&self, message: String) {
+    fn log_message(&self, message: String) {
         // Without a reader there are no people.
         let _ = self.log.send(message);
     }
@@ -285,7 +286,7 @@ impl ServerThread {
         let ServerThread { system, directory, times, .. } = self;
         let named = (self.name.as_str(), &self.address);
         let mut server = McpConnection::start(system, directory, named, times.start, &self.ended)?;
-        let ending = self.list(&mut server).and_then(|()| self.serve(&mut server));
+        let ending = self.read_lists(&mut server).and_then(|()| self.serve_calls(&mut server));
         self.pass_errors_on(&mut server);
         ending
     }
@@ -297,17 +298,17 @@ impl ServerThread {
         let mut lines = said.lines().filter(|line| !line.trim().is_empty());
         for line in lines.by_ref().take(MOST_LINES) {
             let line: String = line.chars().take(LONGEST_LINE).collect();
-            self.tell(format!("[{}] {}", self.label, visible_line(&line)));
+            self.log_message(format!("[{}] {}", self.label, visible_line(&line)));
         }
         match lines.count() {
             0 => {}
-            more => self.tell(format!("[{}] … {more} more lines", self.label)),
+            more => self.log_message(format!("[{}] … {more} more lines", self.label)),
         }
     }
 
     /// Answers calls until the server fails or the gateway ends.
-    fn serve(&self, server: &mut McpConnection) -> Result<(), String> {
-        self.tell(format!("started the server `{}`", self.label));
+    fn serve_calls(&self, server: &mut McpConnection) -> Result<(), String> {
+        self.log_message(format!("started the server `{}`", self.label));
         loop {
             self.pass_errors_on(server);
             if self.ended.is_raised() {
@@ -317,7 +318,7 @@ impl ServerThread {
                 Ok(job) if job.answer.is_closed() => {}
                 Ok(GatewayJob { method, params, answer }) => {
                     let until = self.system.elapsed() + self.times.call;
-                    let result = server.ask(method, &params, until);
+                    let result = server.send_request(method, &params, until);
                     let problem = result.as_ref().err().cloned();
                     let told = result.unwrap_or_else(|problem| {
                         Err(format!("the server `{}` failed: {problem}", self.label))
@@ -328,9 +329,9 @@ impl ServerThread {
                 }
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => {
-                    let methods = server.listen(Duration::from_millis(1))?;
+                    let methods = server.collect_notifications(Duration::from_millis(1))?;
                     if methods.iter().any(|method| method.ends_with("/list_changed")) {
-                        self.list(server)?;
+                        self.read_lists(server)?;
                     }
                 }
             }
@@ -338,19 +339,20 @@ impl ServerThread {
     }
 
     /// Reads the lists of the server, and tells of them.
-    fn list(&self, server: &mut McpConnection) -> Result<(), String> {
-        let tools = self.drop_repeated(server.list("tools/list", "tools", self.times.start)?);
-        let prompts = server.list("prompts/list", "prompts", self.times.start)?;
+    fn read_lists(&self, server: &mut McpConnection) -> Result<(), String> {
+        let tools =
+            self.drop_repeated(server.read_list("tools/list", "tools", self.times.start)?);
+        let prompts = server.read_list("prompts/list", "prompts", self.times.start)?;
         let prompts = self.drop_repeated(prompts);
-        let ListedTools { tools, held_back } = self.decisions.divide(tools);
+        let ListedTools { tools, held_back } = self.decisions.divide_tools(tools);
         for tool in &held_back {
-            self.tell(held_back_note(&self.label, tool));
+            self.log_message(held_back_note(&self.label, tool));
         }
         let named = |tool: String| format!("{}{SEPARATOR}{tool}", self.label);
         let lists = GatewayLists {
             held_back: held_back.into_iter().map(named).collect(),
-            tools: tools.into_iter().filter_map(|tool| self.renamed(tool)).collect(),
-            prompts: prompts.into_iter().filter_map(|prompt| self.renamed(prompt)).collect(),
+            tools: tools.into_iter().filter_map(|tool| self.label_offer(tool)).collect(),
+            prompts: prompts.into_iter().filter_map(|prompt| self.label_offer(prompt)).collect(),
         };
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = listed.get_mut(self.place) {
@@ -378,7 +380,7 @@ impl ServerThread {
             let is_new = !name.is_empty() && names.insert(name.to_owned());
             if !is_new {
                 let name = visible_line(name);
-                self.tell(format!(
+                self.log_message(format!(
                     "[{}] left out `{name}`: no name, or the same name twice",
                     self.label
                 ));
@@ -389,7 +391,7 @@ impl ServerThread {
     }
 
     /// Puts the label in front of a name; `None` for an offer that no client could use.
-    fn renamed<T: serde::de::DeserializeOwned>(&self, mut offer: Json) -> Option<T> {
+    fn label_offer<T: serde::de::DeserializeOwned>(&self, mut offer: Json) -> Option<T> {
         let name = offer["name"].as_str()?;
         let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-/".contains(&byte);
         let name = format!("{}{SEPARATOR}{name}", self.label);
@@ -450,7 +452,7 @@ mod tests {
         let (unanswered, answered) = runtime.block_on(async {
             let mut lists = gateway.lists();
             lists.wait_for(|lists| lists.tools.len() == 2).await.unwrap();
-            let ask = |name: &'static str| gateway.pass("tools/call", name, json!({}));
+            let ask = |name: &'static str| gateway.pass_request("tools/call", name, json!({}));
             tokio::join!(ask("mute__t"), ask("good__t"))
         });
         assert_eq!(answered.unwrap()["content"][0]["text"], "called");
@@ -459,6 +461,6 @@ mod tests {
         assert!(problem.contains("did not answer in time"), "{problem}");
         let restart = said.iter().find(|line| line.contains("is started again")).unwrap();
         assert!(restart.contains("`mute` failed"), "{restart}");
-        threads.end(system.as_ref());
+        threads.end_servers(system.as_ref());
     }
 }

@@ -17,8 +17,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::oneshot;
 
-use super::{ServeError, Served, runtime};
-use crate::http::{Answer, Gate, PATIENCE, listen, plain};
+use super::{ServeError, Served, create_runtime};
+use crate::http::{Answer, Gate, PATIENCE, accept_connections, create_text_answer};
 
 /// The path of the endpoint.
 const PATH: &str = "/mcp";
@@ -52,10 +52,10 @@ impl HttpOptions {
 }
 
 /// Returns whether a header bears the token.
-fn admits(gate: &Gate, header: Option<&HeaderValue>) -> bool {
+fn allows_header(gate: &Gate, header: Option<&HeaderValue>) -> bool {
     let words = header.and_then(|header| header.to_str().ok()).unwrap_or_default();
     let Some((scheme, token)) = words.split_once(' ') else { return false };
-    scheme.eq_ignore_ascii_case("bearer") && gate.admits(token.trim())
+    scheme.eq_ignore_ascii_case("bearer") && gate.matches_token(token.trim())
 }
 
 /// Serves until it is stopped. `handler` makes one for each session.
@@ -64,7 +64,7 @@ pub(super) fn speak_http<H: ServerHandler>(
     handler: impl Fn() -> H + Send + Sync + 'static,
     stopped: oneshot::Receiver<()>,
 ) -> Result<Served, ServeError> {
-    let runtime = runtime()?;
+    let runtime = create_runtime()?;
     let served = runtime.block_on(async {
         let HttpOptions { listener, token } = options;
         let address = listener.local_addr().map_err(ServeError::Start)?;
@@ -73,23 +73,26 @@ pub(super) fn speak_http<H: ServerHandler>(
         let gate = Arc::new(Gate::new(&token));
         let sessions = Arc::new(LocalSessionManager::default());
         let kept = Arc::clone(&sessions);
-        let service =
-            StreamableHttpService::new(move || Ok(handler()), kept, configuration(address));
+        let service = StreamableHttpService::new(
+            move || Ok(handler()),
+            kept,
+            create_http_configuration(address),
+        );
         let answer = move |request: Request<Incoming>| {
             let (service, gate) = (service.clone(), Arc::clone(&gate));
             let sessions = Arc::clone(&sessions);
             async move {
                 let is_new = !request.headers().contains_key(SESSION);
-                let is_admitted = admits(&gate, request.headers().get(AUTHORIZATION));
+                let is_admitted = allows_header(&gate, request.headers().get(AUTHORIZATION));
                 if is_new && is_admitted && sessions.sessions.read().await.len() >= MOST_SESSIONS {
                     let text = "too many sessions; end one with DELETE\n";
-                    return plain(StatusCode::SERVICE_UNAVAILABLE, text);
+                    return create_text_answer(StatusCode::SERVICE_UNAVAILABLE, text);
                 }
-                answer(&service, &gate, request).await
+                answer_request(&service, &gate, request).await
             }
         };
         tokio::select! {
-            () = listen(listener, answer) => Err(ServeError::Died),
+            () = accept_connections(listener, answer) => Err(ServeError::Died),
             _ = stopped => Ok(Served::Interrupted),
         }
     });
@@ -97,7 +100,7 @@ pub(super) fn speak_http<H: ServerHandler>(
     served
 }
 
-fn configuration(address: SocketAddr) -> StreamableHttpServerConfig {
+fn create_http_configuration(address: SocketAddr) -> StreamableHttpServerConfig {
     let configuration = StreamableHttpServerConfig::default()
         .with_allowed_origins(ORIGINS)
         // One answer is one piece; only what comes later is a stream.
@@ -114,13 +117,13 @@ fn configuration(address: SocketAddr) -> StreamableHttpServerConfig {
 
 type McpService<H> = StreamableHttpService<H, LocalSessionManager>;
 
-async fn answer<H: ServerHandler>(
+async fn answer_request<H: ServerHandler>(
     service: &McpService<H>,
     gate: &Gate,
     request: Request<Incoming>,
 ) -> Answer {
     if request.uri().path() != PATH {
-        return plain(StatusCode::NOT_FOUND, "the endpoint is /mcp\n");
+        return create_text_answer(StatusCode::NOT_FOUND, "the endpoint is /mcp\n");
     }
     let names = || request.headers().get_all(HOST).iter();
     let authority = request.uri().authority().map(|authority| authority.as_str().as_bytes());
@@ -128,10 +131,11 @@ async fn answer<H: ServerHandler>(
     if names().count() > 1
         || authority.is_some_and(|whole| names().any(|name| name.as_bytes() != whole))
     {
-        return plain(StatusCode::BAD_REQUEST, "the request names two hosts\n");
+        return create_text_answer(StatusCode::BAD_REQUEST, "the request names two hosts\n");
     }
-    if !admits(gate, request.headers().get(AUTHORIZATION)) {
-        let mut answer = plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong\n");
+    if !allows_header(gate, request.headers().get(AUTHORIZATION)) {
+        let mut answer =
+            create_text_answer(StatusCode::UNAUTHORIZED, "the token is missing or wrong\n");
         answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         return answer;
     }
@@ -149,9 +153,9 @@ async fn answer<H: ServerHandler>(
             answer
         }
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            plain(StatusCode::PAYLOAD_TOO_LARGE, "a request has at most 4 MiB\n")
+            create_text_answer(StatusCode::PAYLOAD_TOO_LARGE, "a request has at most 4 MiB\n")
         }
-        Ok(Err(_)) => plain(StatusCode::BAD_REQUEST, "the body cannot be read\n"),
-        Err(_) => plain(StatusCode::REQUEST_TIMEOUT, "the body took too long\n"),
+        Ok(Err(_)) => create_text_answer(StatusCode::BAD_REQUEST, "the body cannot be read\n"),
+        Err(_) => create_text_answer(StatusCode::REQUEST_TIMEOUT, "the body took too long\n"),
     }
 }

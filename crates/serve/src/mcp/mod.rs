@@ -24,18 +24,18 @@ pub use check::{ServerCheck, check_servers};
 pub use gateway::{GatewayServer, GatewayTimes};
 pub use http::HttpOptions;
 use session::{
-    Answered, Context, ListParams, TICK, about_to_end, call_result, invalid, prompt_result,
-    runtime, speak,
+    Answered, Context, ListParams, TICK, about_to_end, call_result, create_runtime,
+    invalid_params_error, prompt_result, serve_streams,
 };
 pub use session::{ServeError, Served};
 
 /// Opens the tasks, rules and commands of the project and of the user, as far as they are on this machine.
 fn offline_library<'s>(system: &'s dyn System, directory: &Path) -> Option<Library<'s>> {
     let assembly = PromptAssembly::open(system, directory).ok()?;
-    let roots = assembly.search_roots(&offline(), &mut |_| {}).ok()?;
+    let roots = assembly.search_roots(&offline_directories(), &mut |_| {}).ok()?;
     Some(Library::open(system, &roots))
 }
 
-fn offline() -> SearchDirectories {
+fn offline_directories() -> SearchDirectories {
     SearchDirectories { offline: true, ..SearchDirectories::default() }
 }

@@ -45,7 +45,7 @@ pub enum ServeError {
 
 /// Speaks the protocol over a pair of streams, which are created inside the runtime, until either side ends
 /// it.
-pub fn speak<H, R, W>(
+pub fn serve_streams<H, R, W>(
     handler: H,
     streams: impl FnOnce() -> (R, W),
     left: Interruption,
@@ -56,7 +56,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let runtime = runtime()?;
+    let runtime = create_runtime()?;
     let served = runtime.block_on(async {
         let session = async {
             match handler.serve(Frames::new(streams(), left)).await {
@@ -113,7 +113,7 @@ pub fn text_argument(given: &JsonObject, name: &str) -> Result<Option<String>, S
 }
 
 /// Returns the error for invalid parameters.
-pub fn invalid(message: String) -> ErrorData {
+pub fn invalid_params_error(message: String) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
 
@@ -123,6 +123,6 @@ pub fn about_to_end() -> ErrorData {
 }
 
 /// Makes the runtime of a server.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, ServeError> {
-    crate::http::runtime().map_err(ServeError::Start)
+pub(super) fn create_runtime() -> Result<tokio::runtime::Runtime, ServeError> {
+    crate::http::create_runtime().map_err(ServeError::Start)
 }

@@ -49,7 +49,7 @@ pub(super) enum PageAddress {
 
 impl PageAddress {
     /// The first page.
-    pub(super) fn top() -> PageAddress {
+    pub(super) fn first_page() -> PageAddress {
         PageAddress::Project { directory: String::new(), page: 1 }
     }
 
@@ -72,7 +72,7 @@ impl PageAddress {
         let rest = decoded_destination(rest);
         let is_plain = !rest.contains(['\0', char::REPLACEMENT_CHARACTER]);
         let rest = is_plain.then_some(rest)?;
-        let page = fields.number("page").unwrap_or(1).max(1);
+        let page = fields.number_value("page").unwrap_or(1).max(1);
         Some(match (kind, rest.as_str()) {
             ("", "") => PageAddress::Project { directory: String::new(), page },
             ("directory", directory) if !directory.is_empty() && is_inside(directory) => {
@@ -80,34 +80,34 @@ impl PageAddress {
             }
             ("file", path) if is_inside(path) => {
                 let question = FileQuestion {
-                    clients: fields.all("client"),
-                    action: fields.first("on").and_then(action),
-                    timing: fields.first("when").and_then(timing),
-                    reader: fields.first("as").map(str::to_owned),
+                    clients: fields.all_values("client"),
+                    action: fields.first_value("on").and_then(parse_action),
+                    timing: fields.first_value("when").and_then(parse_timing),
+                    reader: fields.first_value("as").map(str::to_owned),
                 };
                 PageAddress::File { path: path.to_owned(), question }
             }
             ("item", id) if !id.is_empty() => PageAddress::Item {
                 id: id.to_owned(),
-                has_history: fields.first("history") == Some("shown"),
+                has_history: fields.first_value("history") == Some("shown"),
             },
             ("matrix", "") => PageAddress::Matrix { page },
             ("change", "") => PageAddress::Change {
-                from: fields.text("from").unwrap_or("HEAD").to_owned(),
-                to: fields.text("to").unwrap_or_default().to_owned(),
+                from: fields.text_value("from").unwrap_or("HEAD").to_owned(),
+                to: fields.text_value("to").unwrap_or_default().to_owned(),
             },
             ("sessions", "") => PageAddress::Sessions {
-                days: fields.number("days").map_or(DAYS, |days| days as u64),
-                about: fields.text("about").unwrap_or_default().to_owned(),
+                days: fields.number_value("days").map_or(DAYS, |days| days as u64),
+                about: fields.text_value("about").unwrap_or_default().to_owned(),
                 page,
             },
             ("registry", "") => PageAddress::Registry,
             ("fleet", "") => {
-                let state = fields.first("state").and_then(fleet_state);
+                let state = fields.first_value("state").and_then(fleet_state);
                 PageAddress::Fleet { state, page }
             }
             ("search", "") => {
-                let query = fields.text("q").unwrap_or_default().to_owned();
+                let query = fields.text_value("q").unwrap_or_default().to_owned();
                 PageAddress::Search { query, page }
             }
             _ => return None,
@@ -115,7 +115,7 @@ impl PageAddress {
     }
 
     /// Returns the part of a long list that the page shows, from 1.
-    fn part(&self) -> usize {
+    fn page_number(&self) -> usize {
         match self {
             PageAddress::Project { page, .. }
             | PageAddress::Matrix { page }
@@ -127,7 +127,7 @@ impl PageAddress {
     }
 
     /// Returns the path and the query of the address.
-    pub(super) fn served(&self) -> (String, String) {
+    pub(super) fn path_and_query(&self) -> (String, String) {
         let mut fields = Vec::new();
         // A field that says what the page does anyway is left out.
         let mut add = |name: &str, value: Option<&str>| {
@@ -171,13 +171,13 @@ impl PageAddress {
                 "search".to_owned()
             }
         };
-        add("page", (self.part() > 1).then(|| self.part().to_string()).as_deref());
+        add("page", (self.page_number() > 1).then(|| self.page_number().to_string()).as_deref());
         (path, fields.join("&"))
     }
 
     /// Returns the name of the page's file in an export. Names of the project's files are hashed: not every system has
     /// every name.
-    pub(super) fn exported(&self) -> String {
+    pub(super) fn export_file_name(&self) -> String {
         let name = match self {
             PageAddress::Project { directory, .. } if directory.is_empty() => "index".to_owned(),
             PageAddress::Project { directory, .. } => {
@@ -194,7 +194,7 @@ impl PageAddress {
             }
             PageAddress::Search { .. } => "search".to_owned(),
         };
-        match self.part() {
+        match self.page_number() {
             1 => format!("{name}.html"),
             part => format!("{name}-{part}.html"),
         }
@@ -212,7 +212,7 @@ fn is_inside(path: &str) -> bool {
     path.is_empty() || path.split('/').all(|name| !matches!(name, "" | "." | ".."))
 }
 
-fn action(word: &str) -> Option<Action> {
+fn parse_action(word: &str) -> Option<Action> {
     [Action::Read, Action::Edit, Action::Create].into_iter().find(|one| one.as_str() == word)
 }
 
@@ -220,7 +220,7 @@ fn fleet_state(word: &str) -> Option<FleetState> {
     FleetState::ALL.into_iter().find(|state| state.as_str() == word)
 }
 
-fn timing(word: &str) -> Option<Timing> {
+fn parse_timing(word: &str) -> Option<Timing> {
     [Timing::Before, Timing::After].into_iter().find(|one| one.as_str() == word)
 }
 
@@ -242,24 +242,24 @@ impl QueryFields {
         QueryFields(fields)
     }
 
-    fn first(&self, name: &str) -> Option<&str> {
+    fn first_value(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.first().map(String::as_str)
     }
 
     /// Returns a field that is not empty.
-    fn text(&self, name: &str) -> Option<&str> {
-        self.first(name).map(str::trim).filter(|text| !text.is_empty())
+    fn text_value(&self, name: &str) -> Option<&str> {
+        self.first_value(name).map(str::trim).filter(|text| !text.is_empty())
     }
 
-    fn all(&self, name: &str) -> Vec<String> {
+    fn all_values(&self, name: &str) -> Vec<String> {
         let mut all = self.0.get(name).cloned().unwrap_or_default();
         all.retain(|value| !value.is_empty());
         all.dedup();
         all
     }
 
-    fn number(&self, name: &str) -> Option<usize> {
-        self.first(name)?.parse().ok()
+    fn number_value(&self, name: &str) -> Option<usize> {
+        self.first_value(name)?.parse().ok()
     }
 }
 
@@ -281,16 +281,16 @@ pub(super) struct PageLinks<'j> {
 
 impl<'j> PageLinks<'j> {
     /// Returns the links of the page at `address`.
-    pub(super) fn of(address: &PageAddress, form: LinkForm<'j>) -> PageLinks<'j> {
+    pub(super) fn from_address(address: &PageAddress, form: LinkForm<'j>) -> PageLinks<'j> {
         let path = match form {
-            LinkForm::Served => address.served().0,
-            LinkForm::Exported(_) => address.exported(),
+            LinkForm::Served => address.path_and_query().0,
+            LinkForm::Exported(_) => address.export_file_name(),
         };
         PageLinks { form, depth: path.matches('/').count() }
     }
 
     /// Returns the links of a page that was asked for at a path without a page.
-    pub(super) fn below(path: &str) -> PageLinks<'static> {
+    pub(super) fn from_path(path: &str) -> PageLinks<'static> {
         PageLinks { form: LinkForm::Served, depth: path.matches('/').count() }
     }
 
@@ -300,24 +300,24 @@ impl<'j> PageLinks<'j> {
     }
 
     /// Returns the address of a file beside the pages, such as the style sheet.
-    pub(super) fn beside(&self, name: &str) -> String {
+    pub(super) fn link_to_file(&self, name: &str) -> String {
         format!("{}{name}", "../".repeat(self.depth))
     }
 
     /// Returns the way to a page; `None` if it is not there.
-    pub(super) fn to(&self, address: &PageAddress) -> Option<String> {
+    pub(super) fn link_to_page(&self, address: &PageAddress) -> Option<String> {
         match self.form {
             LinkForm::Served => {
-                let (path, query) = address.served();
-                let way = match self.beside(&path) {
+                let (path, query) = address.path_and_query();
+                let way = match self.link_to_file(&path) {
                     way if way.is_empty() => "./".to_owned(),
                     way => way,
                 };
                 Some(if query.is_empty() { way } else { format!("{way}?{query}") })
             }
             LinkForm::Exported(there) => {
-                let path = address.exported();
-                there.contains(&path).then(|| self.beside(&path))
+                let path = address.export_file_name();
+                there.contains(&path).then(|| self.link_to_file(&path))
             }
         }
     }
@@ -335,7 +335,7 @@ mod tests {
             reader: Some("claude".into()),
         };
         vec![
-            PageAddress::top(),
+            PageAddress::first_page(),
             PageAddress::Project { directory: "a b/ü?#%".into(), page: 3 },
             PageAddress::File { path: "a&b/c=d+e.rs".into(), question },
             PageAddress::file("src/"),
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn an_address_is_read_as_it_was_written() {
         for address in every_kind() {
-            let (path, query) = address.served();
+            let (path, query) = address.path_and_query();
             assert_eq!(
                 PageAddress::parse(&path, &query).as_ref(),
                 Some(&address),
@@ -386,14 +386,14 @@ mod tests {
 
     #[test]
     fn links_are_relative() {
-        let links = PageLinks::of(&PageAddress::file("src/a.rs"), LinkForm::Served);
-        assert_eq!(links.to(&PageAddress::top()).as_deref(), Some("../../"));
-        assert_eq!(links.to(&PageAddress::Registry).as_deref(), Some("../../registry"));
-        let top = PageLinks::of(&PageAddress::top(), LinkForm::Served);
-        assert_eq!(top.to(&PageAddress::top()).as_deref(), Some("./"));
+        let links = PageLinks::from_address(&PageAddress::file("src/a.rs"), LinkForm::Served);
+        assert_eq!(links.link_to_page(&PageAddress::first_page()).as_deref(), Some("../../"));
+        assert_eq!(links.link_to_page(&PageAddress::Registry).as_deref(), Some("../../registry"));
+        let top = PageLinks::from_address(&PageAddress::first_page(), LinkForm::Served);
+        assert_eq!(top.link_to_page(&PageAddress::first_page()).as_deref(), Some("./"));
         let there = BTreeSet::from(["index.html".to_owned()]);
-        let item = PageLinks::of(&PageAddress::item("ab"), LinkForm::Exported(&there));
-        assert_eq!(item.to(&PageAddress::top()).as_deref(), Some("../index.html"));
-        assert_eq!(item.to(&PageAddress::Registry), None);
+        let item = PageLinks::from_address(&PageAddress::item("ab"), LinkForm::Exported(&there));
+        assert_eq!(item.link_to_page(&PageAddress::first_page()).as_deref(), Some("../index.html"));
+        assert_eq!(item.link_to_page(&PageAddress::Registry), None);
     }
 }

@@ -61,7 +61,7 @@ fn hand_on(system: &dyn System, directory: &Path, url: &str) -> io::Result<()> {
     let mut call = Call::new(program, directory, PATIENCE, OUTPUT);
     call.args.extend(arguments.iter().map(OsString::from));
     call.args.push(url.into());
-    match system.run(&call, &mut |_, _| {})? {
+    match system.run_program(&call, &mut |_, _| {})? {
         Ending::Exited(0) => Ok(()),
         _ => Err(io::Error::other("there is no program that opens addresses")),
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_registry::fleet::FleetState;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use brief_system::{FileKind, Remembered, System};
 
 use super::address::{LinkForm, PageAddress, PageLinks};
@@ -80,14 +80,14 @@ pub enum ExportError {
     },
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> ExportError {
+fn to_write_error(path: &Path) -> impl FnOnce(io::Error) -> ExportError {
     let path = path.to_owned();
     move |error| ExportError::Write { path, error }
 }
 
 /// Writes the pages of the project around `directory` to `out`, absolute. With `base`, a page tells what changed since
 /// that revision.
-pub fn export(
+pub fn export_pages(
     system: &Arc<dyn System>,
     directory: &Path,
     out: &Path,
@@ -99,27 +99,27 @@ pub fn export(
     clear_abandoned(system.as_ref(), out.parent().unwrap_or(Path::new("/")));
     let alone: Arc<dyn System> = Arc::new(Remembered::new(Arc::clone(system)).without_user());
     let view = ProjectView::new(alone, directory.to_owned(), extras);
-    view.read();
+    view.read_project();
     let newest = view.newest.borrow().clone();
     if let Some(problem) = &newest.snapshot.problem {
         return Err(ExportError::NoProject(problem.clone()));
     }
-    let files = rendered(&view, &newest.snapshot, newest.health.as_deref(), base)?;
+    let files = render_pages(&view, &newest.snapshot, newest.health.as_deref(), base)?;
     let bytes = files.values().map(String::len).sum();
-    write(system.as_ref(), out, &files)?;
+    write_files(system.as_ref(), out, &files)?;
     Ok(ExportReport { files: files.len(), bytes })
 }
 
 /// Makes all pages, by the names of their files.
-fn rendered(
+fn render_pages(
     view: &ProjectView,
     snapshot: &Snapshot,
     health: Option<&super::health::Health>,
     base: Option<&str>,
 ) -> Result<BTreeMap<String, String>, ExportError> {
-    let mut addresses = addresses(snapshot, base);
+    let mut addresses = collect_addresses(snapshot, base);
     addresses.extend(view.extras.fleet.iter().flat_map(fleet_addresses));
-    let there: BTreeSet<String> = addresses.iter().map(PageAddress::exported).collect();
+    let there: BTreeSet<String> = addresses.iter().map(PageAddress::export_file_name).collect();
     let mut files = BTreeMap::from([
         // In a repository, the pages are neither committed by chance nor files that guidance is for.
         (".gitignore".to_owned(), "*\n".to_owned()),
@@ -128,13 +128,13 @@ fn rendered(
     ]);
     if let Some(base) = base {
         // A page that says that there is no such revision would be no help in a pull request.
-        pages::revisions(view, snapshot, base, None)?;
+        pages::read_revisions(view, snapshot, base, None)?;
     }
     for address in &addresses {
-        let links = PageLinks::of(address, LinkForm::Exported(&there));
+        let links = PageLinks::from_address(address, LinkForm::Exported(&there));
         let asked = PageContext { view, snapshot, health, links: &links };
-        let page = pages::page(&asked, address);
-        files.insert(address.exported(), page.framed(&asked, Some(address), None));
+        let page = pages::render_page(&asked, address);
+        files.insert(address.export_file_name(), page.render_page(&asked, Some(address), None));
     }
     let names: Vec<&str> = files.keys().map(String::as_str).chain([RECORD]).collect();
     let record = format!("{MARK}\n{}\n", names.join("\n"));
@@ -143,18 +143,19 @@ fn rendered(
 }
 
 /// Returns the numbers of the parts in which a list is shown.
-fn parts(rows: usize, size: usize) -> RangeInclusive<usize> {
+fn part_numbers(rows: usize, size: usize) -> RangeInclusive<usize> {
     1..=rows.div_ceil(size).clamp(1, MOST_PARTS)
 }
 
 /// Returns the pages of an export: everything about the project and its items; of files, one for each directory that has
 /// guidance of its own.
-fn addresses(snapshot: &Snapshot, base: Option<&str>) -> Vec<PageAddress> {
-    let mut addresses = vec![PageAddress::top(), PageAddress::Registry];
-    addresses
-        .extend(parts(snapshot.matrix.len(), pages::ROWS).map(|page| PageAddress::Matrix { page }));
+fn collect_addresses(snapshot: &Snapshot, base: Option<&str>) -> Vec<PageAddress> {
+    let mut addresses = vec![PageAddress::first_page(), PageAddress::Registry];
     addresses.extend(
-        parts(snapshot.items.len(), pages::EXPORTED_ROWS)
+        part_numbers(snapshot.matrix.len(), pages::ROWS).map(|page| PageAddress::Matrix { page }),
+    );
+    addresses.extend(
+        part_numbers(snapshot.items.len(), pages::EXPORTED_ROWS)
             .map(|page| PageAddress::Search { query: String::new(), page }),
     );
     addresses
@@ -191,8 +192,9 @@ fn addresses(snapshot: &Snapshot, base: Option<&str>) -> Vec<PageAddress> {
 
 /// Returns the pages of a fleet: all repositories, and those of each state.
 fn fleet_addresses(fleet: &FleetReport) -> Vec<PageAddress> {
-    let of =
-        |state, rows| parts(rows, pages::ROWS).map(move |page| PageAddress::Fleet { state, page });
+    let of = |state, rows| {
+        part_numbers(rows, pages::ROWS).map(move |page| PageAddress::Fleet { state, page })
+    };
     let mut addresses: Vec<PageAddress> = of(None, fleet.members().len()).collect();
     for state in FleetState::ALL {
         addresses.extend(of(Some(state), fleet.in_state(state).len()));
@@ -205,13 +207,13 @@ fn check_ours(system: &dyn System, out: &Path) -> Result<(), ExportError> {
     let resolved = match system.resolve(out) {
         Ok(resolved) => resolved,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed(out)(error)),
+        Err(error) => return Err(to_write_error(out)(error)),
     };
     let foreign = |example: String| ExportError::Foreign { path: out.to_owned(), example };
     if resolved.kind != FileKind::Directory || resolved.path != out {
         return Err(foreign(out.display().to_string()));
     }
-    let found = listed(system, out, "")?;
+    let found = list_files(system, out, "")?;
     if found.is_empty() {
         return Ok(());
     }
@@ -227,13 +229,17 @@ fn check_ours(system: &dyn System, out: &Path) -> Result<(), ExportError> {
 }
 
 /// Returns the files below a directory, two levels deep: an export has no more.
-fn listed(system: &dyn System, directory: &Path, prefix: &str) -> Result<Vec<String>, ExportError> {
+fn list_files(
+    system: &dyn System,
+    directory: &Path,
+    prefix: &str,
+) -> Result<Vec<String>, ExportError> {
     let entries = system.open_dir(directory).and_then(|handle| handle.entries());
     let mut found = Vec::new();
-    for entry in entries.map_err(failed(directory))? {
+    for entry in entries.map_err(to_write_error(directory))? {
         let name = format!("{prefix}{}", entry.name.to_string_lossy());
         if entry.kind == FileKind::Directory && prefix.is_empty() {
-            found.extend(listed(system, &directory.join(&entry.name), &format!("{name}/"))?);
+            found.extend(list_files(system, &directory.join(&entry.name), &format!("{name}/"))?);
         } else {
             found.push(name);
         }
@@ -242,22 +248,22 @@ fn listed(system: &dyn System, directory: &Path, prefix: &str) -> Result<Vec<Str
 }
 
 /// Writes the files beside their place, and puts them there.
-fn write(
+fn write_files(
     system: &dyn System,
     out: &Path,
     files: &BTreeMap<String, String>,
 ) -> Result<(), ExportError> {
     let parent = out.parent().unwrap_or(Path::new("/"));
-    system.create_dir(parent).map_err(failed(parent))?;
-    let (staging, _lock) = system.create_staging_dir(parent).map_err(failed(parent))?;
-    let written = fill(system, &staging, out, files);
+    system.create_dir(parent).map_err(to_write_error(parent))?;
+    let (staging, _lock) = system.create_staging_dir(parent).map_err(to_write_error(parent))?;
+    let written = fill_staging_dir(system, &staging, out, files);
     // The pages are in place now, or what is here is of no use.
     let removed = system.remove_tree(&staging);
     written?;
-    removed.map_err(failed(&staging))
+    removed.map_err(to_write_error(&staging))
 }
 
-fn fill(
+fn fill_staging_dir(
     system: &dyn System,
     staging: &Path,
     out: &Path,
@@ -269,27 +275,27 @@ fn fill(
     directories
         .extend(files.keys().filter_map(|name| made.join(name).parent().map(Path::to_owned)));
     for directory in &directories {
-        system.create_dir(directory).map_err(failed(directory))?;
+        system.create_dir(directory).map_err(to_write_error(directory))?;
     }
     for (name, text) in files {
         let path = made.join(name);
-        system.create_staged_file(&path, text.as_bytes()).map_err(failed(out))?;
+        system.create_staged_file(&path, text.as_bytes()).map_err(to_write_error(out))?;
     }
     if system.resolve(out).is_err() {
-        return system.rename_dir(&made, out).map_err(failed(out));
+        return system.rename_dir(&made, out).map_err(to_write_error(out));
     }
     // It may have changed since it was looked at.
     check_ours(system, out)?;
-    replace(system, &made, out).map_err(failed(out))
+    replace_pages(system, &made, out).map_err(to_write_error(out))
 }
 
 /// Lets the new pages and the earlier ones change places.
-fn replace(system: &dyn System, made: &Path, out: &Path) -> io::Result<()> {
+fn replace_pages(system: &dyn System, made: &Path, out: &Path) -> io::Result<()> {
     let parts = |path: &Path| Some((path.parent()?.to_owned(), path.file_name()?.to_owned()));
     let (Some((above, name)), Some((parent, target))) = (parts(made), parts(out)) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    system.settle(made)?;
+    system.sync_file_system(made)?;
     let (above, parent) = (system.open_dir(&above)?, system.open_dir(&parent)?);
     match parent.exchange_file(above.as_ref(), &name, &target) {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
@@ -302,7 +308,7 @@ fn replace(system: &dyn System, made: &Path, out: &Path) -> io::Result<()> {
             }
             put
         }
-        exchanged => exchanged.and_then(|()| parent.settle()),
+        exchanged => exchanged.and_then(|()| parent.sync_directory()),
     }
 }
 
@@ -329,7 +335,7 @@ fn clear_abandoned(system: &dyn System, parent: &Path) {
 
 impl ExportReport {
     /// Returns the report in words.
-    pub fn summary(&self) -> String {
-        format!("{}, {} KB", counted(self.files, "file"), self.bytes.div_ceil(1024))
+    pub fn render_summary(&self) -> String {
+        format!("{}, {} KB", format_count(self.files, "file"), self.bytes.div_ceil(1024))
     }
 }

@@ -10,7 +10,7 @@ use brief_engine::receipts::{self, Receipts};
 use brief_engine::survey::Survey;
 use brief_registry::install::{self, Drift, ProjectPaths};
 use brief_syntax::render::path_below;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use brief_syntax::{Diagnostic, Severity};
 use brief_system::System;
 
@@ -58,24 +58,24 @@ impl Health {
         survey: &Survey<'_>,
     ) -> Health {
         let mut health = Health::default();
-        let checked = reading.catalog.check();
-        health.coverage(reading, survey, &checked);
-        health.lint(reading, checked);
-        health.stale(system, reading);
-        health.drift(reading);
+        let checked = reading.catalog.check_project();
+        health.report_coverage(reading, survey, &checked);
+        health.report_lint_findings(reading, checked);
+        health.report_stale_references(system, reading);
+        health.report_drift(reading);
         health.troubles.sort();
         health
     }
 
-    fn lint(&mut self, reading: &ProjectReading<'_>, checked: Vec<Diagnostic>) {
+    fn report_lint_findings(&mut self, reading: &ProjectReading<'_>, checked: Vec<Diagnostic>) {
         let Ok(lint) = Lint::new(&reading.project, reading.project.root().path()) else { return };
         // References and reach have counts of their own.
         let lint = lint.configured_by(&ProjectAndSource).only(&[LintPart::Mistakes]);
         let mut found: Findings = lint.check_read(&reading.catalog, checked, None);
         found.group_causes();
         let root = reading.project.root().path();
-        self.errors = found.count(Severity::Error);
-        self.warnings = found.count(Severity::Warning);
+        self.errors = found.count_severity(Severity::Error);
+        self.warnings = found.count_severity(Severity::Warning);
         for diagnostic in &found.diagnostics {
             let (rank, word) = match diagnostic.severity {
                 Severity::Error => (0, "error"),
@@ -94,9 +94,9 @@ impl Health {
         }
     }
 
-    fn stale(&mut self, system: &Arc<dyn System>, reading: &ProjectReading<'_>) {
+    fn report_stale_references(&mut self, system: &Arc<dyn System>, reading: &ProjectReading<'_>) {
         let (project, root) = (&reading.project, reading.project.root());
-        let history = GitHistory::find(Arc::clone(system), root.path(), None).ok();
+        let history = GitHistory::open_project(Arc::clone(system), root.path(), None).ok();
         let history = history.as_ref().map(|history| history as &dyn ProjectHistory);
         let found = find_stale_references(&reading.catalog, project.system(), root, history);
         self.stale = found.len();
@@ -111,23 +111,23 @@ impl Health {
                 command: "brief stale",
                 word: one.likelihood.as_str(),
                 place: path_below(root.path(), one.source.path()).into_owned(),
-                line: one.source.line(one.span.start),
+                line: one.source.line_number(one.span.start),
                 message: one.message,
                 help: one.help,
             });
         }
     }
 
-    fn coverage(
+    fn report_coverage(
         &mut self,
         reading: &ProjectReading<'_>,
         survey: &Survey<'_>,
         checked: &[Diagnostic],
     ) {
         let root = reading.project.root().path();
-        let found = Coverage::of(checked, root, "", survey, HEAVY);
-        self.coverage = found.findings();
-        self.bare = found.bare();
+        let found = Coverage::from_survey(checked, root, "", survey, HEAVY);
+        self.coverage = found.count_findings();
+        self.bare = found.count_bare_files();
         let mut add = |word, path: &Path, line, message: String| {
             self.troubles.push(Trouble {
                 rank: 4,
@@ -146,13 +146,13 @@ impl Health {
             add("never applies", idle.path, idle.line, format!("{}: {}", idle.name, idle.reason));
         }
         for heavy in &found.heavy {
-            let (tokens, files) = (heavy.tokens, counted(heavy.files, "file"));
+            let (tokens, files) = (heavy.tokens, format_count(heavy.files, "file"));
             let message = format!("{}: {tokens} tokens, for {files}", heavy.item.name);
             add("heavy", heavy.item.path, heavy.item.line, message);
         }
     }
 
-    fn drift(&mut self, reading: &ProjectReading<'_>) {
+    fn report_drift(&mut self, reading: &ProjectReading<'_>) {
         let (system, root) = (reading.project.system(), reading.project.root().path());
         let mut add = |place: String, message: String, help: &str| {
             self.drift += 1;
@@ -166,7 +166,7 @@ impl Health {
                 help: help.to_owned(),
             });
         };
-        match install::status(system, &ProjectPaths::at(root)) {
+        match install::read_install_status(system, &ProjectPaths::from_root(root)) {
             Ok(status) => {
                 for (path, drift) in status.drift {
                     let (message, help) = match drift {
@@ -193,7 +193,7 @@ impl Health {
         let shown = root.display().to_string();
         let Receipts { mut receipts, .. } = Receipts::read(system, DAYS);
         receipts.retain(|receipt| receipt.root == shown);
-        for drift in receipts::drift(&reading.project, &receipts) {
+        for drift in receipts::find_loading_drift(&reading.project, &receipts) {
             let message = if drift.is_loaded {
                 format!("{} loaded it, and we did not know", drift.client)
             } else {

@@ -1,7 +1,7 @@
 //! The frame of every page, and the small parts that pages share.
 
 use brief_engine::sees::{Arrival, Sight, Viewer};
-use brief_syntax::text::{grouped, visible, visible_line};
+use brief_syntax::text::{group_digits, visible_line, visible_text};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::address::{DAYS, PageAddress, PageLinks};
@@ -36,14 +36,14 @@ impl Page {
         let main = html! {
             h1 { (heading) }
             p { (reason) }
-            p { (link(links, &PageAddress::top(), html! { "Go to the project" })) }
+            p { (render_link(links, &PageAddress::first_page(), html! { "Go to the project" })) }
         };
         Page::missing("Not found", main)
     }
 
     /// Puts the page into its frame. `state` is the number of the state that a served page shows: the page asks for
     /// changes since then.
-    pub(super) fn framed(
+    pub(super) fn render_page(
         &self,
         asked: &PageContext<'_>,
         address: Option<&PageAddress>,
@@ -60,26 +60,26 @@ impl Page {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="referrer" content="no-referrer";
                     meta name="color-scheme" content="light dark";
-                    title { (shown(&self.title)) " · " (shown(&name)) }
-                    link rel="stylesheet" href=(links.beside("style.css"));
+                    title { (display_line(&self.title)) " · " (display_line(&name)) }
+                    link rel="stylesheet" href=(links.link_to_file("style.css"));
                     link rel="icon" href="data:,";
-                    script src=(links.beside("script.js")) defer {}
+                    script src=(links.link_to_file("script.js")) defer {}
                 }
-                body data-events=[state.map(|state| format!("{}?since={state}", links.beside("events")))] {
+                body data-events=[state.map(|state| format!("{}?since={state}", links.link_to_file("events")))] {
                     a class="skip" href="#main" { "Skip to content" }
                     header {
-                        p class="project" { (link(links, &PageAddress::top(), html! { (shown(&name)) })) }
+                        p class="project" { (render_link(links, &PageAddress::first_page(), html! { (display_line(&name)) })) }
                         nav aria-label="Pages" {
                             ul {
-                                @for (title, to) in pages().into_iter().filter(|(_, to)| has_fleet || !matches!(to, PageAddress::Fleet { .. })) {
-                                    @if let Some(way) = links.to(&to) {
+                                @for (title, to) in navigation_pages().into_iter().filter(|(_, to)| has_fleet || !matches!(to, PageAddress::Fleet { .. })) {
+                                    @if let Some(way) = links.link_to_page(&to) {
                                         li { a href=(way) aria-current=[is_at(address, &to).then_some("page")] { (title) } }
                                     }
                                 }
                             }
                         }
                         @if links.is_served() {
-                            form role="search" action=(links.beside("search")) method="get" {
+                            form role="search" action=(links.link_to_file("search")) method="get" {
                                 label for="q" { "Search" }
                                 input type="search" id="q" name="q";
                                 button type="submit" { "Find" }
@@ -89,7 +89,7 @@ impl Page {
                     main id="main" tabindex="-1" { (self.main) }
                     footer {
                         p { "brief " (env!("CARGO_PKG_VERSION")) " · read-only"
-                            @if links.is_served() { " · " span class="path" { (shown(&snapshot.root.to_string_lossy())) } }
+                            @if links.is_served() { " · " span class="path" { (display_line(&snapshot.root.to_string_lossy())) } }
                         }
                         @if links.is_served() {
                             p id="live" role="status" {}
@@ -102,10 +102,10 @@ impl Page {
     }
 }
 
-fn pages() -> [(&'static str, PageAddress); 7] {
+fn navigation_pages() -> [(&'static str, PageAddress); 7] {
     let sessions = PageAddress::Sessions { days: DAYS, about: String::new(), page: 1 };
     [
-        ("Project", PageAddress::top()),
+        ("Project", PageAddress::first_page()),
         ("Matrix", PageAddress::Matrix { page: 1 }),
         ("Changes", PageAddress::Change { from: "HEAD".to_owned(), to: String::new() }),
         ("Sessions", sessions),
@@ -125,7 +125,7 @@ fn is_at(address: Option<&PageAddress>, page: &PageAddress) -> bool {
 }
 
 /// Returns a text on one line, with hidden characters written out.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn display_line(text: &str) -> String {
     let line = visible_line(text);
     match line.char_indices().nth(LONGEST_LINE) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
@@ -141,10 +141,10 @@ pub(super) fn text_block(text: &str) -> Markup {
     }
     let cut = text.get(..end).unwrap_or_default();
     html! {
-        pre class="text" { (visible(cut)) }
+        pre class="text" { (visible_text(cut)) }
         @if end < text.len() {
             p class="note" {
-                "The first " (number(end)) " of " (number(text.len())) " bytes are shown."
+                "The first " (render_number(end)) " of " (render_number(text.len())) " bytes are shown."
             }
         }
     }
@@ -152,16 +152,16 @@ pub(super) fn text_block(text: &str) -> Markup {
 
 /// Returns a link, or its text where the page is not there.
 #[expect(clippy::needless_pass_by_value, reason = "a call reads as the markup it makes")]
-pub(super) fn link(links: &PageLinks<'_>, address: &PageAddress, text: Markup) -> Markup {
-    match links.to(address) {
+pub(super) fn render_link(links: &PageLinks<'_>, address: &PageAddress, text: Markup) -> Markup {
+    match links.link_to_page(address) {
         Some(way) => html! { a href=(way) { (text) } },
         None => html! { span { (text) } },
     }
 }
 
 /// Returns a number for people, and for tests.
-pub(super) fn number(number: usize) -> Markup {
-    html! { data value=(number) { (grouped(number as u64)) } }
+pub(super) fn render_number(number: usize) -> Markup {
+    html! { data value=(number) { (group_digits(number as u64)) } }
 }
 
 pub(super) enum Column<'c> {
@@ -169,7 +169,7 @@ pub(super) enum Column<'c> {
     Number(&'c str),
 }
 
-pub(super) fn head<'c>(columns: impl IntoIterator<Item = Column<'c>>) -> Markup {
+pub(super) fn render_table_head<'c>(columns: impl IntoIterator<Item = Column<'c>>) -> Markup {
     html! {
         thead { tr {
             @for column in columns {
@@ -184,7 +184,7 @@ pub(super) fn head<'c>(columns: impl IntoIterator<Item = Column<'c>>) -> Markup 
 
 /// Returns a table that scrolls by itself where it is too wide.
 #[expect(clippy::needless_pass_by_value, reason = "a call reads as the markup it makes")]
-pub(super) fn table(label: &str, rows: Markup) -> Markup {
+pub(super) fn render_table(label: &str, rows: Markup) -> Markup {
     html! {
         div class="wide" role="region" aria-label={ (label) ", a table" } tabindex="0" {
             table { (rows) }
@@ -193,7 +193,7 @@ pub(super) fn table(label: &str, rows: Markup) -> Markup {
 }
 
 /// Returns the words for the way an item comes to a client, with a sign so that no color is needed.
-pub(super) fn arrival(sight: &Sight) -> Markup {
+pub(super) fn render_arrival(sight: &Sight) -> Markup {
     let sign = match sight.how {
         Arrival::Loaded => "◆",
         Arrival::Delivered => "●",
@@ -205,7 +205,7 @@ pub(super) fn arrival(sight: &Sight) -> Markup {
     };
     html! {
         span class={ "how " (sight.how.as_str()) } {
-            span aria-hidden="true" { (sign) } " " (shown(&sight.label()))
+            span aria-hidden="true" { (sign) } " " (display_line(&sight.label()))
         }
     }
 }
@@ -218,15 +218,15 @@ pub(super) fn missing_notes(viewers: &[Viewer], misses_any: impl Fn(usize) -> bo
         @for (_, Viewer { client, delivery, .. }) in missing {
             p class="note" data-missing=(client) {
                 strong { (client) } " misses guidance: "
-                (shown(&delivery.missing_reason().unwrap_or_default())) "."
-                @if let Some(fix) = delivery.fix() { " To change that: " (shown(&fix)) "." }
+                (display_line(&delivery.missing_reason().unwrap_or_default())) "."
+                @if let Some(fix) = delivery.fix() { " To change that: " (display_line(&fix)) "." }
             }
         }
     }
 }
 
 /// Returns a picture with a label. `drawing` has the places of its parts in shares.
-pub(super) fn figure(label: &str, drawing: &Markup) -> Markup {
+pub(super) fn render_figure(label: &str, drawing: &Markup) -> Markup {
     html! {
         svg class="treemap" width="100%" height="360" role="group" aria-label=(label) {
             (PreEscaped(&drawing.0))
@@ -244,7 +244,7 @@ pub(super) struct Paged<'l, T> {
 
 impl<'l, T> Paged<'l, T> {
     /// Returns the part of a list on a page, from 1.
-    pub(super) fn of(list: &'l [T], page: usize, size: usize) -> Paged<'l, T> {
+    pub(super) fn from_list(list: &'l [T], page: usize, size: usize) -> Paged<'l, T> {
         let parts = list.len().div_ceil(size).max(1);
         let page = page.clamp(1, parts);
         let start = (page - 1) * size;
@@ -254,15 +254,19 @@ impl<'l, T> Paged<'l, T> {
     }
 
     /// Returns the links to the neighbors.
-    pub(super) fn turn(&self, links: &PageLinks<'_>, to: &dyn Fn(usize) -> PageAddress) -> Markup {
+    pub(super) fn render_neighbor_links(
+        &self,
+        links: &PageLinks<'_>,
+        to: &dyn Fn(usize) -> PageAddress,
+    ) -> Markup {
         if self.last == 1 {
             return html! {};
         }
         html! {
             nav class="turn" aria-label="Parts of this list" {
-                @if self.page > 1 { (link(links, &to(self.page - 1), html! { "Previous" })) }
-                span { "Part " (self.page) " of " (self.last) ", " (number(self.all)) " rows" }
-                @if self.page < self.last { (link(links, &to(self.page + 1), html! { "Next" })) }
+                @if self.page > 1 { (render_link(links, &to(self.page - 1), html! { "Previous" })) }
+                span { "Part " (self.page) " of " (self.last) ", " (render_number(self.all)) " rows" }
+                @if self.page < self.last { (render_link(links, &to(self.page + 1), html! { "Next" })) }
             }
         }
     }
@@ -291,14 +295,14 @@ mod tests {
             "{}",
             &block[block.len() - 200..]
         );
-        assert!(shown(&"x".repeat(1_000_000)).len() < 2 * LONGEST_LINE);
+        assert!(display_line(&"x".repeat(1_000_000)).len() < 2 * LONGEST_LINE);
     }
 
     #[test]
     fn a_list_is_turned_part_by_part() {
         let list: Vec<usize> = (0..25).collect();
-        assert_eq!(Paged::of(&list, 3, 10).rows, [20, 21, 22, 23, 24]);
-        assert_eq!(Paged::of(&list, 99, 10).page, 3);
-        assert_eq!(Paged::of(&list[..0], 1, 10).rows, [0; 0]);
+        assert_eq!(Paged::from_list(&list, 3, 10).rows, [20, 21, 22, 23, 24]);
+        assert_eq!(Paged::from_list(&list, 99, 10).page, 3);
+        assert_eq!(Paged::from_list(&list[..0], 1, 10).rows, [0; 0]);
     }
 }

@@ -33,8 +33,8 @@ use snapshot::Snapshot;
 use brief_workflows::fleet::FleetReport;
 
 pub use browser::open_in_browser;
-pub use export::{ExportError, ExportReport, export};
-pub use server::{ViewAddress, ViewError, serve};
+pub use export::{ExportError, ExportReport, export_pages};
+pub use server::{ViewAddress, ViewError, serve_view};
 
 /// The style of all pages.
 const STYLE: &str = include_str!("style.css");
@@ -81,7 +81,7 @@ impl ProjectView {
     }
 
     /// Reads the project: first its guidance, then the checks.
-    fn read(&self) {
+    fn read_project(&self) {
         Snapshot::read(&self.system, &self.directory, |snapshot, reading| {
             let snapshot = Arc::new(snapshot);
             self.newest.send_modify(|newest| {
@@ -102,17 +102,17 @@ impl ProjectView {
     }
 
     /// Reads the project, and again after each change, until it is ended.
-    fn follow(&self, ended: &Interruption) {
+    fn follow_files(&self, ended: &Interruption) {
         let mut watch = FileWatch::start(self.system.as_ref());
         while !ended.is_raised() {
             for _ in 0..ROUNDS {
-                self.read();
+                self.read_project();
                 let snapshot = Arc::clone(&self.newest.borrow().snapshot);
-                let (mut directories, files) = snapshot.followed();
-                directories.extend(receipts::directory(self.system.as_ref()));
+                let (mut directories, files) = snapshot.watched_paths();
+                directories.extend(receipts::receipts_directory(self.system.as_ref()));
                 directories.sort_unstable();
                 // A directory may have changed before it was followed.
-                if watch.follow(&directories, &files) == 0 || ended.is_raised() {
+                if watch.follow_paths(&directories, &files) == 0 || ended.is_raised() {
                     break;
                 }
             }
@@ -121,19 +121,19 @@ impl ProjectView {
     }
 
     /// Makes a served page, and tells whether there is one.
-    fn page(&self, newest: &ShownState, path: &str, query: &str) -> (bool, String) {
+    fn render_page(&self, newest: &ShownState, path: &str, query: &str) -> (bool, String) {
         let snapshot = newest.snapshot.as_ref();
         let address = PageAddress::parse(path, query);
         let links = match &address {
-            Some(address) => PageLinks::of(address, LinkForm::Served),
-            None => PageLinks::below(path),
+            Some(address) => PageLinks::from_address(address, LinkForm::Served),
+            None => PageLinks::from_path(path),
         };
         let asked =
             PageContext { view: self, snapshot, health: newest.health.as_deref(), links: &links };
         let page = match &address {
-            Some(address) => pages::page(&asked, address),
-            None => pages::nowhere(&links),
+            Some(address) => pages::render_page(&asked, address),
+            None => pages::create_unknown_page(&links),
         };
-        (page.is_found, page.framed(&asked, address.as_ref(), Some(newest.number)))
+        (page.is_found, page.render_page(&asked, address.as_ref(), Some(newest.number)))
     }
 }

@@ -19,7 +19,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::oneshot;
 
 use super::{ProjectView, SCRIPT, STYLE};
-use crate::http::{self, Answer, Gate, answer, listen, plain};
+use crate::http::{self, Answer, Gate, accept_connections, create_answer, create_text_answer};
 
 /// The interval of checks for an interruption.
 const TICK: Duration = Duration::from_millis(50);
@@ -76,7 +76,7 @@ pub enum ViewError {
 }
 
 /// Serves the pages of a project until the user ends it.
-pub fn serve(
+pub fn serve_view(
     view: ProjectView,
     address: ViewAddress,
     interruption: &Interruption,
@@ -85,11 +85,11 @@ pub fn serve(
     let ended = Interruption::default();
     let (followed, followed_until) = (Arc::clone(&view), ended.clone());
     let following = thread::Builder::new().name("view-files".to_owned());
-    following.spawn(move || followed.follow(&followed_until)).map_err(ViewError::Start)?;
+    following.spawn(move || followed.follow_files(&followed_until)).map_err(ViewError::Start)?;
     let (stop, stopped) = oneshot::channel();
     let serving = thread::Builder::new()
         .name("view".to_owned())
-        .spawn(move || speak(&view, address, stopped))
+        .spawn(move || serve_pages(&view, address, stopped))
         .map_err(ViewError::Start)?;
     while !serving.is_finished() && !interruption.is_raised() {
         thread::sleep(TICK);
@@ -100,12 +100,12 @@ pub fn serve(
     serving.join().unwrap_or(Err(ViewError::Died))
 }
 
-fn speak(
+fn serve_pages(
     view: &Arc<ProjectView>,
     address: ViewAddress,
     stopped: oneshot::Receiver<()>,
 ) -> Result<(), ViewError> {
-    let runtime = http::runtime().map_err(ViewError::Start)?;
+    let runtime = http::create_runtime().map_err(ViewError::Start)?;
     let served = runtime.block_on(async {
         let ViewAddress { listener, token } = address;
         let at = listener.local_addr().map_err(ViewError::Start)?;
@@ -115,10 +115,10 @@ fn speak(
         let view = Arc::clone(view);
         let answer = move |request| {
             let (view, door) = (Arc::clone(&view), Arc::clone(&door));
-            async move { sealed(respond(&view, &door, &request).await) }
+            async move { add_headers(answer_request(&view, &door, &request).await) }
         };
         tokio::select! {
-            () = listen(listener, answer) => Err(ViewError::Died),
+            () = accept_connections(listener, answer) => Err(ViewError::Died),
             _ = stopped => Ok(()),
         }
     });
@@ -135,7 +135,7 @@ struct Door {
 impl Door {
     /// Returns whether a request was made under our own name, and by our own pages or the user. A page from elsewhere
     /// that reaches us under another name is refused.
-    fn admits(&self, request: &Request<Incoming>) -> bool {
+    fn allows_request(&self, request: &Request<Incoming>) -> bool {
         let text = |name: HeaderName| request.headers().get(name).map(|value| value.to_str().ok());
         // Of two names, another program on the way may take the other one.
         let is_twice = |name: HeaderName| request.headers().get_all(name).iter().count() > 1;
@@ -165,7 +165,7 @@ impl Door {
 }
 
 /// Adds the headers of every answer.
-fn sealed(mut answer: Answer) -> Answer {
+fn add_headers(mut answer: Answer) -> Answer {
     for (name, value) in HEADERS {
         let (name, value) = (HeaderName::from_static(name), HeaderValue::from_static(value));
         answer.headers_mut().insert(name, value);
@@ -173,23 +173,31 @@ fn sealed(mut answer: Answer) -> Answer {
     answer
 }
 
-async fn respond(view: &Arc<ProjectView>, door: &Door, request: &Request<Incoming>) -> Answer {
+async fn answer_request(
+    view: &Arc<ProjectView>,
+    door: &Door,
+    request: &Request<Incoming>,
+) -> Answer {
     if request.method() != Method::GET && request.method() != Method::HEAD {
-        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "pages can only be read\n");
+        let mut refused =
+            create_text_answer(StatusCode::METHOD_NOT_ALLOWED, "pages can only be read\n");
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return refused;
     }
-    if !door.admits(request) {
-        return plain(StatusCode::FORBIDDEN, "another page or another name asks for this one\n");
+    if !door.allows_request(request) {
+        return create_text_answer(
+            StatusCode::FORBIDDEN,
+            "another page or another name asks for this one\n",
+        );
     }
     let path = request.uri().path().strip_prefix('/').unwrap_or_default();
     let (token, page) = path.split_once('/').unwrap_or((path, ""));
-    if !door.gate.admits(token) {
+    if !door.gate.matches_token(token) {
         let help = "the address is not complete: `brief view` prints it with its token\n";
-        return plain(StatusCode::FORBIDDEN, help);
+        return create_text_answer(StatusCode::FORBIDDEN, help);
     }
     if !path.contains('/') {
-        let mut moved = plain(StatusCode::PERMANENT_REDIRECT, "");
+        let mut moved = create_text_answer(StatusCode::PERMANENT_REDIRECT, "");
         if let Ok(way) = HeaderValue::from_str(&format!("/{token}/")) {
             moved.headers_mut().insert(LOCATION, way);
         }
@@ -197,33 +205,35 @@ async fn respond(view: &Arc<ProjectView>, door: &Door, request: &Request<Incomin
     }
     let query = request.uri().query().unwrap_or_default();
     match page {
-        "style.css" => answer(StatusCode::OK, "text/css; charset=utf-8", STYLE),
-        "script.js" => answer(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT),
-        "events" => events(view, query),
-        page => made(view, page.to_owned(), query.to_owned()).await,
+        "style.css" => create_answer(StatusCode::OK, "text/css; charset=utf-8", STYLE),
+        "script.js" => create_answer(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT),
+        "events" => answer_events(view, query),
+        page => answer_page(view, page.to_owned(), query.to_owned()).await,
     }
 }
 
 /// Makes a page on a thread of its own: it may read files.
-async fn made(view: &Arc<ProjectView>, path: String, query: String) -> Answer {
+async fn answer_page(view: &Arc<ProjectView>, path: String, query: String) -> Answer {
     let mut news = view.newest.subscribe();
     let Ok(newest) = news.wait_for(|newest| newest.number > 0).await.map(|newest| newest.clone())
     else {
-        return plain(StatusCode::SERVICE_UNAVAILABLE, "the project is not read\n");
+        return create_text_answer(StatusCode::SERVICE_UNAVAILABLE, "the project is not read\n");
     };
     let view = Arc::clone(view);
-    let made = tokio::task::spawn_blocking(move || view.page(&newest, &path, &query)).await;
+    let made = tokio::task::spawn_blocking(move || view.render_page(&newest, &path, &query)).await;
     match made {
         Ok((is_found, page)) => {
             let status = if is_found { StatusCode::OK } else { StatusCode::NOT_FOUND };
-            answer(status, "text/html; charset=utf-8", page)
+            create_answer(status, "text/html; charset=utf-8", page)
         }
-        Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made\n"),
+        Err(_) => {
+            create_text_answer(StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made\n")
+        }
     }
 }
 
 /// Tells a page of every change since the state that it shows.
-fn events(view: &Arc<ProjectView>, query: &str) -> Answer {
+fn answer_events(view: &Arc<ProjectView>, query: &str) -> Answer {
     let since = query.strip_prefix("since=").and_then(|number| number.parse().ok());
     let mut known: u64 = since.unwrap_or_default();
     let mut news = view.newest.subscribe();

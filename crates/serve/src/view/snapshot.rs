@@ -112,17 +112,19 @@ impl Snapshot {
                 return;
             }
         };
-        let reading = ProjectReading { catalog: project.whole(Dialects::All), project };
+        let reading = ProjectReading { catalog: project.read_project(Dialects::All), project };
         let counter = Counter::estimate();
         let (moment, root) = (reading.project.everything().moment, reading.project.root().path());
         let count = |text: &str| counter.count(text);
-        match Survey::of(&reading.catalog, root, &moment, &count) {
-            Some(survey) => then(Snapshot::of(&reading, &survey), Some((&reading, &survey))),
+        match Survey::from_catalog(&reading.catalog, root, &moment, &count) {
+            Some(survey) => {
+                then(Snapshot::from_reading(&reading, &survey), Some((&reading, &survey)));
+            }
             None => then(Snapshot { root: root.to_owned(), ..Snapshot::default() }, None),
         }
     }
 
-    fn of(reading: &ProjectReading<'_>, survey: &Survey<'_>) -> Snapshot {
+    fn from_reading(reading: &ProjectReading<'_>, survey: &Survey<'_>) -> Snapshot {
         let ProjectReading { project, catalog } = reading;
         let root = project.root().path();
         let counter = Counter::estimate();
@@ -134,17 +136,17 @@ impl Snapshot {
         let mut snapshot = Snapshot {
             root: root.to_owned(),
             tokens: survey.tokens,
-            dialects: survey.dialects(),
-            directories: survey.places(),
-            shares: survey.shares(catalog, root, &all, &count),
+            dialects: survey.dialect_costs(),
+            directories: survey.surveyed_directories(),
+            shares: survey.client_shares(catalog, root, &all, &count),
             files: survey.files.clone(),
             costs: survey.costs.clone(),
             guidance_files: catalog.file_count(),
             clients,
             ..Snapshot::default()
         };
-        snapshot.list(root, survey);
-        let sees = survey.sees(catalog, root, &viewers, &count);
+        snapshot.add_items(root, survey);
+        let sees = survey.tabulate_sees(catalog, root, &viewers, &count);
         let row = |item: &brief_engine::sees::SeenItem<'_>| {
             let (place, name) = (path_below(root, item.path).into_owned(), item.name.to_string());
             MatrixRow {
@@ -159,12 +161,13 @@ impl Snapshot {
         };
         snapshot.matrix = sees.items.iter().map(row).collect();
         snapshot.viewers = viewers;
-        snapshot.index = SearchIndex::of(&Briefing::of(catalog, moment.clone(), &counter));
+        snapshot.index =
+            SearchIndex::from_briefing(&Briefing::from_catalog(catalog, moment.clone(), &counter));
         snapshot
     }
 
     /// Takes over the items of a survey.
-    fn list(&mut self, root: &Path, survey: &Survey<'_>) {
+    fn add_items(&mut self, root: &Path, survey: &Survey<'_>) {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         for surveyed in &survey.items {
             let SurveyedItem { item, directory, tokens, files, has_directory, is_manual, .. } =
@@ -204,7 +207,7 @@ impl Snapshot {
         }
     }
 
-    pub(super) fn item(&self, id: &str) -> Option<&ShownItem> {
+    pub(super) fn find_item(&self, id: &str) -> Option<&ShownItem> {
         self.items.get(*self.by_id.get(id)?)
     }
 
@@ -230,7 +233,7 @@ impl Snapshot {
     }
 
     /// Returns the directories and files to follow, sorted.
-    pub(super) fn followed(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    pub(super) fn watched_paths(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         // Git writes there all the time.
         let directories =
             self.files.directories.iter().filter(|path| path.rsplit('/').next() != Some(".git"));

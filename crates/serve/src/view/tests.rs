@@ -38,14 +38,14 @@ fn project() -> MemorySystem {
 
 fn view(system: MemorySystem) -> ProjectView {
     let view = ProjectView::new(Arc::new(system), PathBuf::from("/p"), ViewExtras::default());
-    view.read();
+    view.read_project();
     view
 }
 
 fn get(view: &ProjectView, path: &str) -> (bool, String) {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let newest = view.newest.borrow().clone();
-    view.page(&newest, path, query)
+    view.render_page(&newest, path, query)
 }
 
 fn found(view: &ProjectView, path: &str) -> String {
@@ -95,12 +95,12 @@ fn the_file_page_equals_the_answer_of_sees() {
         let project = Project::open(&system, "/p").unwrap();
         let mut request = project.briefing("src/a.py");
         request.moment.action = action;
-        let catalog = request.read();
+        let catalog = request.read_catalog();
         let clients = ["claude".to_owned()];
         let counter = Counter::estimate();
         let root = project.root().path();
         let viewers = find_viewers(&system, root, &request.moment, &clients);
-        let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+        let sees = Sees::from_catalog(&catalog, root, &viewers, &|text: &str| counter.count(text));
         let report = SeesReport { moment: &request.moment, viewers: &viewers, sees: &sees };
         let report: Value = serde_json::to_value(report).unwrap();
         let items = report["items"].as_array().unwrap();
@@ -200,7 +200,7 @@ fn pages_say_what_to_do_where_there_is_nothing() {
         PathBuf::from("/q"),
         ViewExtras::default(),
     );
-    nowhere.read();
+    nowhere.read_project();
     let (is_found, page) = get(&nowhere, "");
     assert!(!is_found && page.contains("brief view DIRECTORY"), "{page}");
     let view = view(project().with_file("brief.lock", "{ broken"));
@@ -263,7 +263,7 @@ fn served(system: Arc<dyn System>, directory: &str) -> Served {
         (ended.clone(), ProjectView::new(system, PathBuf::from(directory), ViewExtras::default()));
     let token = "0123456789abcdef";
     let address = ViewAddress { listener, token: token.to_owned() };
-    thread::spawn(move || serve(view, address, &until));
+    thread::spawn(move || serve_view(view, address, &until));
     Served { port, token, ended }
 }
 
@@ -418,7 +418,7 @@ fn an_export_is_whole_the_same_and_careful() {
         .unwrap();
     system.create_file(&root.join("src/a.py"), b"").unwrap();
     let out = top.join("out");
-    let report = export(&system, &root, &out, None, ViewExtras::default()).unwrap();
+    let report = export_pages(&system, &root, &out, None, ViewExtras::default()).unwrap();
     let first = pages_in(&out);
     assert_eq!(report.files, first.len());
     assert!(first.len() > 10, "{}", first.len());
@@ -435,16 +435,16 @@ fn an_export_is_whole_the_same_and_careful() {
             assert!(names.contains(&link.trim_start_matches("../")), "{name}: {link}");
         }
     }
-    export(&system, &root, &out, None, ViewExtras::default()).unwrap();
+    export_pages(&system, &root, &out, None, ViewExtras::default()).unwrap();
     assert_eq!(pages_in(&out), first);
     system.create_file(&out.join("notes.txt"), b"mine").unwrap();
-    let refused = export(&system, &root, &out, None, ViewExtras::default()).unwrap_err();
+    let refused = export_pages(&system, &root, &out, None, ViewExtras::default()).unwrap_err();
     assert!(matches!(refused, ExportError::Foreign { example, .. } if example == "notes.txt"));
     assert_eq!(system.read(&out.join("notes.txt"), 100).unwrap(), b"mine");
-    let refused = export(&system, &root, &root, None, ViewExtras::default()).unwrap_err();
+    let refused = export_pages(&system, &root, &root, None, ViewExtras::default()).unwrap_err();
     assert!(matches!(refused, ExportError::Foreign { .. }));
     assert!(matches!(
-        export(&system, &root, &top.join("new"), Some("main"), ViewExtras::default()),
+        export_pages(&system, &root, &top.join("new"), Some("main"), ViewExtras::default()),
         Err(ExportError::History(_))
     ));
     let left: Vec<String> = pages_in(&top)

@@ -19,9 +19,9 @@ pub(super) struct HeaderRepair {
 }
 
 impl HeaderRepair {
-    pub(super) fn of(original: &str) -> HeaderRepair {
+    pub(super) fn from_header(original: &str) -> HeaderRepair {
         let mut repair = HeaderRepair::default();
-        for block in blocks(original) {
+        for block in split_header_blocks(original) {
             let text = &original[block.range()];
             if needs_no_repair(&Yaml::parse(text)) {
                 repair.text.push_str(text);
@@ -34,9 +34,9 @@ impl HeaderRepair {
                 needs_no_repair(&Yaml::parse(&with_edits(text, std::slice::from_ref(edit))))
             };
             if needs_no_repair(&yaml) {
-                repair.adopt(original, block, edits);
+                repair.adopt_edits(original, block, edits);
             } else if let Some(edit) = one_text(text).filter(is_valid) {
-                repair.adopt(original, block, vec![edit]);
+                repair.adopt_edits(original, block, vec![edit]);
             } else {
                 let problem = yaml.problems().first().map_or("not a field", |p| &p.message);
                 let span = Span::new(block.start, block.start + text.trim_end().len());
@@ -51,10 +51,10 @@ impl HeaderRepair {
         repair
     }
 
-    pub(super) fn adopt(&mut self, original: &str, block: Span, edits: Vec<Edit>) {
+    pub(super) fn adopt_edits(&mut self, original: &str, block: Span, edits: Vec<Edit>) {
         let mut copied = block.start;
         for edit in edits {
-            let span = edit.span.shifted(block.start);
+            let span = edit.span.shifted_by(block.start);
             self.text.push_str(&original[copied..span.start]);
             self.text.push_str(&edit.replacement);
             copied = span.end;
@@ -65,7 +65,7 @@ impl HeaderRepair {
     }
 
     /// Translates an offset in the repaired text to one in the original.
-    pub(super) fn original(&self, offset: usize) -> usize {
+    pub(super) fn original_offset(&self, offset: usize) -> usize {
         let before = self.ends.partition_point(|&(repaired, _)| repaired <= offset);
         let base = match before.checked_sub(1) {
             Some(index) => {
@@ -84,7 +84,7 @@ impl HeaderRepair {
 
 /// Splits a header into top-level blocks: a line at the left margin and the indented lines below
 /// it. List items and closing brackets at the margin belong to the field above them.
-fn blocks(text: &str) -> Vec<Span> {
+fn split_header_blocks(text: &str) -> Vec<Span> {
     let mut blocks: Vec<Span> = Vec::new();
     for (span, line) in lines_from(text, 0) {
         let continues = line.is_empty()
@@ -119,7 +119,7 @@ fn repaired_lines(block: &str) -> Vec<Edit> {
         };
         let (start, value) = value_from(line, value_at);
         if !value.is_empty() && !stands_alone(value) {
-            edits.push(quoting(span.start + start, value));
+            edits.push(build_quoting_edit(span.start + start, value));
         }
     }
     edits
@@ -135,7 +135,7 @@ fn one_text(block: &str) -> Option<Edit> {
     let goes_on = value.lines().skip(1);
     let is_indented = |line: &str| line.trim().is_empty() || line.starts_with(' ');
     (is_text && goes_on.clone().count() > 0 && goes_on.clone().all(is_indented))
-        .then(|| quoting(start, value))
+        .then(|| build_quoting_edit(start, value))
 }
 
 /// Returns the text from an offset on without the blanks around it, and where it begins.
@@ -145,8 +145,8 @@ pub(super) fn value_from(text: &str, offset: usize) -> (usize, &str) {
 }
 
 /// Returns the edit that quotes a value.
-pub(super) fn quoting(start: usize, value: &str) -> Edit {
-    Edit::replace(Span::new(start, start + value.len()), quoted(value))
+pub(super) fn build_quoting_edit(start: usize, value: &str) -> Edit {
+    Edit::replace(Span::new(start, start + value.len()), quote_value(value))
 }
 
 /// Returns the offset of the value in a line `key: value`.
@@ -170,7 +170,7 @@ fn missing_space(line: &str, start: usize) -> Option<Edit> {
     let is_value = !after.is_empty() && !after.starts_with(['/', ':', '\\']);
     let rest = after.trim_end();
     (is_name && is_value).then(|| {
-        let value = if stands_alone(rest) { rest.to_owned() } else { quoted(rest) };
+        let value = if stands_alone(rest) { rest.to_owned() } else { quote_value(rest) };
         Edit::replace(
             Span::new(start + colon + 1, start + colon + 1 + rest.len()),
             format!(" {value}"),
@@ -187,8 +187,8 @@ pub(super) fn stands_alone(value: &str) -> bool {
     needs_no_repair(&yaml)
 }
 
-fn quoted(value: &str) -> String {
-    if value.contains('\'') || crate::hidden::characters(value).next().is_some() {
+fn quote_value(value: &str) -> String {
+    if value.contains('\'') || crate::hidden::hidden_characters(value).next().is_some() {
         let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
         format!("\"{escaped}\"")
     } else {

@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use super::{
-    FrontMatter, Opening, bom, encoding_problem, find, has_swallowed_value, lines_from,
-    repair::{HeaderRepair, field_of, quoting, stands_alone, value_from},
+    FrontMatter, Opening, bom_length, encoding_problem, find_header, has_swallowed_value,
+    lines_from,
+    repair::{HeaderRepair, build_quoting_edit, field_of, stands_alone, value_from},
     report_repair, report_yaml_problems,
 };
 use crate::diagnostic::Diagnostic;
@@ -26,14 +27,14 @@ impl FrontMatter {
     pub fn read_strictly(source: &Arc<Source>, quotable: &[&str]) -> FrontMatter {
         let text = source.text();
         let mut diagnostics = encoding_problem(source);
-        match find(text) {
+        match find_header(text) {
             Opening::Header(parts) => {
                 FrontMatter::of_header(source, parts, diagnostics, |diagnostics| {
-                    parse(source, parts.header, quotable, diagnostics)
+                    parse_strict_header(source, parts.header, quotable, diagnostics)
                 })
             }
             Opening::None | Opening::Unclosed(_) => {
-                let start = bom(text);
+                let start = bom_length(text);
                 let mut lines = lines_from(text, start);
                 let first = lines.find(|(_, line)| !line.trim().is_empty());
                 if let Some((span, _)) = first.filter(|(_, line)| line.trim_end() == "---") {
@@ -48,7 +49,7 @@ impl FrontMatter {
     }
 }
 
-fn parse(
+fn parse_strict_header(
     source: &Arc<Source>,
     header: Span,
     quotable: &[&str],
@@ -62,7 +63,7 @@ fn parse(
         if !repair.edits.is_empty() && repaired.syntax_error().is_none() {
             report_repair(source, header, &repair, diagnostics);
             yaml = repaired;
-            yaml.map_spans(|offset| repair.original(offset));
+            yaml.map_spans(|offset| repair.original_offset(offset));
         }
     }
     yaml.map_spans(|offset| header.start + offset);
@@ -98,11 +99,11 @@ fn quoted_fields(original: &str, quotable: &[&str]) -> HeaderRepair {
         let name = line[item..value_at - 1].trim();
         let is_quotable = quotable.iter().any(|known| known.eq_ignore_ascii_case(name));
         if is_quotable && !value.is_empty() && !stands_alone(value) {
-            edits.push(quoting(span.start + start, value));
+            edits.push(build_quoting_edit(span.start + start, value));
         }
     }
     let mut repair = HeaderRepair::default();
-    repair.adopt(original, Span::new(0, original.len()), edits);
+    repair.adopt_edits(original, Span::new(0, original.len()), edits);
     repair
 }
 

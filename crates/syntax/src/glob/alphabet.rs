@@ -14,8 +14,9 @@ const END_OF_CASED: char = '\u{20000}';
 
 /// Returns a character that the item admits and that any file name can have: neither `.` nor `/`.
 pub(super) fn name_character(program: &GlobProgram, item: ProgramItem) -> Option<char> {
-    let fits =
-        |character: &char| !matches!(character, '.' | '/') && program.admits(item, *character);
+    let fits = |character: &char| {
+        !matches!(character, '.' | '/') && program.admits_character(item, *character)
+    };
     match item {
         ProgramItem::Literal(literal) => Some(literal).filter(fits),
         ProgramItem::AnyCharacter => Some('x'),
@@ -31,7 +32,10 @@ pub(super) fn name_character(program: &GlobProgram, item: ProgramItem) -> Option
 /// Returns characters that between them make the programs do all that any character could; `.` and
 /// `/` are among them, and represent only themselves. `None` if finding them would take more than
 /// `limit` comparisons.
-pub(super) fn representatives(programs: &[&GlobProgram], limit: usize) -> Option<Vec<char>> {
+pub(super) fn collect_representatives(
+    programs: &[&GlobProgram],
+    limit: usize,
+) -> Option<Vec<char>> {
     let mut candidates = Candidates::new();
     let mut literals = BTreeSet::new();
     let mut classes = Vec::new();
@@ -60,8 +64,10 @@ pub(super) fn representatives(programs: &[&GlobProgram], limit: usize) -> Option
         if work > limit {
             return None;
         }
-        let by_literals = literals.iter().map(|&(case, literal)| case.same(literal, character));
-        let by_classes = classes.iter().map(|(program, item)| program.admits(*item, character));
+        let by_literals =
+            literals.iter().map(|&(case, literal)| case.is_same_letter(literal, character));
+        let by_classes =
+            classes.iter().map(|(program, item)| program.admits_character(*item, character));
         let by_paths = [character == '/', character == '.'];
         let answers: Vec<bool> = by_literals.chain(by_classes).chain(by_paths).collect();
         if seen.insert(answers) {
@@ -89,14 +95,14 @@ impl Candidates {
             ignore_case: false,
             has_classes: false,
         };
-        candidates.add_borders(CharacterRange::single('.'));
-        candidates.add_borders(CharacterRange::single('/'));
+        candidates.add_borders(CharacterRange::from_character('.'));
+        candidates.add_borders(CharacterRange::from_character('/'));
         candidates
     }
 
     fn add_literal(&mut self, program: &GlobProgram, literal: char) {
         self.add_case(program.case());
-        self.add_borders(CharacterRange::single(literal));
+        self.add_borders(CharacterRange::from_character(literal));
     }
 
     fn add_class(&mut self, program: &GlobProgram, class: ProgramItem) {
@@ -133,13 +139,14 @@ impl Candidates {
             .filter(|_| self.ignore_case)
             .filter_map(|&border| (border..=char::MAX).find(|&character| !has_case(character)));
         let try_cased = self.ignore_case && (self.has_classes || self.distinguish_case);
-        let cased = std::iter::once_with(cased).take(usize::from(try_cased)).flatten().copied();
+        let cased =
+            std::iter::once_with(cased_characters).take(usize::from(try_cased)).flatten().copied();
         borders.chain(caseless).chain(cased)
     }
 }
 
 /// All characters that have a case.
-fn cased() -> &'static [char] {
+fn cased_characters() -> &'static [char] {
     static CASED: OnceLock<Vec<char>> = OnceLock::new();
     CASED.get_or_init(|| {
         (char::MIN..END_OF_CASED).filter(|&character| has_case(character)).collect()
@@ -179,12 +186,19 @@ mod tests {
             let programs = [&programs[0], &programs[1]];
             let answers = |character: char| -> Vec<bool> {
                 let of = |program: &&GlobProgram| -> Vec<bool> {
-                    program.items().iter().map(|&item| program.admits(item, character)).collect()
+                    program
+                        .items()
+                        .iter()
+                        .map(|&item| program.admits_character(item, character))
+                        .collect()
                 };
                 programs.iter().flat_map(of).collect()
             };
-            let represented: BTreeSet<_> =
-                representatives(&programs, usize::MAX).unwrap().into_iter().map(answers).collect();
+            let represented: BTreeSet<_> = collect_representatives(&programs, usize::MAX)
+                .unwrap()
+                .into_iter()
+                .map(answers)
+                .collect();
             for character in (char::MIN..END_OF_CASED).chain([char::MAX]) {
                 assert!(represented.contains(&answers(character)), "{character:?} in {list:?}");
             }

@@ -25,7 +25,7 @@ impl GlobError {
 
     /// Returns the same error for a longer text, in which the pattern begins after `bytes` bytes.
     #[must_use]
-    pub fn shifted(self, bytes: usize) -> GlobError {
+    pub fn shifted_by(self, bytes: usize) -> GlobError {
         GlobError { offset: self.offset + bytes, ..self }
     }
 

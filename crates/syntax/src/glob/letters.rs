@@ -13,8 +13,9 @@ pub enum LetterCase {
 }
 
 impl LetterCase {
-    pub(super) fn same(self, left: char, right: char) -> bool {
-        left == right || self == LetterCase::Insensitive && lower(left) == lower(right)
+    pub(super) fn is_same_letter(self, left: char, right: char) -> bool {
+        left == right
+            || self == LetterCase::Insensitive && lower_character(left) == lower_character(right)
     }
 }
 
@@ -26,40 +27,40 @@ pub(super) struct CharacterRange {
 }
 
 impl CharacterRange {
-    pub(super) fn single(character: char) -> CharacterRange {
+    pub(super) fn from_character(character: char) -> CharacterRange {
         CharacterRange { first: character, last: character }
     }
 
-    pub(super) fn admits(self, character: char, case: LetterCase) -> bool {
+    pub(super) fn admits_character(self, character: char, case: LetterCase) -> bool {
         let lists = |character| (self.first..=self.last).contains(&character);
         lists(character)
             || case == LetterCase::Insensitive
-                && (lists(lower(character)) || lists(upper(character)))
+                && (lists(lower_character(character)) || lists(upper_character(character)))
     }
 }
 
 /// Returns the lower-case form of a character if that is one character, else the character itself.
-pub(super) fn lower(character: char) -> char {
+pub(super) fn lower_character(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();
     }
-    only(character.to_lowercase()).unwrap_or(character)
+    single_character(character.to_lowercase()).unwrap_or(character)
 }
 
 /// Returns the upper-case form of a character if that is one character, else the character itself.
-pub(super) fn upper(character: char) -> char {
+pub(super) fn upper_character(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_uppercase();
     }
-    only(character.to_uppercase()).unwrap_or(character)
+    single_character(character.to_uppercase()).unwrap_or(character)
 }
 
 /// Returns whether a character differs from one of its case forms.
 pub(super) fn has_case(character: char) -> bool {
-    lower(character) != character || upper(character) != character
+    lower_character(character) != character || upper_character(character) != character
 }
 
-fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
+fn single_character(mut characters: impl Iterator<Item = char>) -> Option<char> {
     characters.next().filter(|_| characters.next().is_none())
 }
 
@@ -70,19 +71,22 @@ mod tests {
     #[test]
     fn case_is_ignored_character_by_character() {
         for (left, right) in [('a', 'A'), ('É', 'é'), ('Σ', 'σ'), ('1', '1')] {
-            assert!(LetterCase::Insensitive.same(left, right), "{left} {right}");
+            assert!(LetterCase::Insensitive.is_same_letter(left, right), "{left} {right}");
         }
-        assert!(!LetterCase::Sensitive.same('a', 'A'));
-        assert!(!LetterCase::Insensitive.same('İ', 'i'), "its lower-case form is two characters");
+        assert!(!LetterCase::Sensitive.is_same_letter('a', 'A'));
+        assert!(
+            !LetterCase::Insensitive.is_same_letter('İ', 'i'),
+            "its lower-case form is two characters"
+        );
     }
 
     #[test]
     fn ranges_admit_either_case() {
         let letters = CharacterRange { first: 'A', last: 'F' };
-        assert!(letters.admits('b', LetterCase::Insensitive));
-        assert!(!letters.admits('b', LetterCase::Sensitive));
-        assert!(!letters.admits('g', LetterCase::Insensitive));
+        assert!(letters.admits_character('b', LetterCase::Insensitive));
+        assert!(!letters.admits_character('b', LetterCase::Sensitive));
+        assert!(!letters.admits_character('g', LetterCase::Insensitive));
         let backwards = CharacterRange { first: 'z', last: 'a' };
-        assert!(!backwards.admits('m', LetterCase::Insensitive));
+        assert!(!backwards.admits_character('m', LetterCase::Insensitive));
     }
 }

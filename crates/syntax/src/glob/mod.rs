@@ -145,7 +145,7 @@ impl Glob {
             let offset = pattern.floor_char_boundary(MAX_PATTERN_BYTES);
             return Err(GlobError::new(offset, GlobProblem::TooLong));
         }
-        let shape = GlobShape::of(pattern, options)?;
+        let shape = GlobShape::from_pattern(pattern, options)?;
         let (program, reach) = (OnceLock::new(), OnceLock::new());
         let prefix = match options.case {
             LetterCase::Sensitive => literal_prefix(pattern),
@@ -177,7 +177,9 @@ impl Glob {
             (GlobShape::Literal, LetterCase::Insensitive) => {
                 let mut characters = path.chars();
                 let mut next_is = |literal| {
-                    characters.next().is_some_and(|character| options.case.same(literal, character))
+                    characters
+                        .next()
+                        .is_some_and(|character| options.case.is_same_letter(literal, character))
                 };
                 pattern.chars().all(&mut next_is) && characters.next().is_none()
             }
@@ -195,7 +197,7 @@ impl Glob {
     /// that all paths start from. The answer is exact for all possible files, that is for every
     /// continuation by components none of which is empty, `.` or `..`.
     pub fn could_match_inside(&self, directory: &str) -> bool {
-        let reach = self.shared.reach.get_or_init(|| MarkReach::of(self.program()));
+        let reach = self.shared.reach.get_or_init(|| MarkReach::from_program(self.program()));
         reach.is_hopeful(&self.marks_inside(directory))
     }
 
@@ -237,9 +239,9 @@ impl Glob {
     /// Returns the marks of the program for paths that continue below this directory.
     fn marks_inside(&self, directory: &str) -> Vec<u8> {
         let program = self.program();
-        let mut marks = program.start();
+        let mut marks = program.start_marks();
         if !directory.is_empty() {
-            program.run(&mut marks, directory.chars().chain(['/']));
+            program.advance_over_text(&mut marks, directory.chars().chain(['/']));
         }
         marks
     }

@@ -114,8 +114,8 @@ impl GlobProgram {
             accepting: Vec::new(),
             segments: vec![(0, 0)],
         };
-        program.read(Scanner::new(pattern, alternatives))?;
-        let rests = program.rests();
+        program.read_tokens(Scanner::new(pattern, alternatives))?;
+        let rests = program.collect_rests();
         program.accepting = (0..program.items.len())
             .map(|item| {
                 let mut marks = 0;
@@ -132,7 +132,7 @@ impl GlobProgram {
         Ok(program)
     }
 
-    fn read(&mut self, mut scanner: Scanner<'_>) -> Result<(), GlobError> {
+    fn read_tokens(&mut self, mut scanner: Scanner<'_>) -> Result<(), GlobError> {
         struct OpenBraces {
             /// The last fork, for which a further alternative may follow.
             fork: usize,
@@ -185,7 +185,7 @@ impl GlobProgram {
     /// Returns for each item whether the text from there on may remain when the path has ended:
     /// nothing, `*`, `**`, `/**`, `**/` or `/**/`; or braces one of whose alternatives, with the
     /// text after the braces, is such a text. Braces anywhere but in front rule it out.
-    fn rests(&self) -> Vec<bool> {
+    fn collect_rests(&self) -> Vec<bool> {
         let mut rests = vec![false; self.items.len()];
         for item in (0..self.items.len()).rev() {
             rests[item] = match self.items[item] {
@@ -245,13 +245,13 @@ impl GlobProgram {
     }
 
     /// Returns whether the item consumes this character.
-    pub(super) fn admits(&self, item: ProgramItem, character: char) -> bool {
+    pub(super) fn admits_character(&self, item: ProgramItem, character: char) -> bool {
         match item {
             ProgramItem::Separator => character == '/',
-            ProgramItem::Literal(literal) => self.case.same(literal, character),
+            ProgramItem::Literal(literal) => self.case.is_same_letter(literal, character),
             ProgramItem::AnyCharacter => character != '/',
             ProgramItem::Class { negated, .. } => {
-                let listed = |range: &CharacterRange| range.admits(character, self.case);
+                let listed = |range: &CharacterRange| range.admits_character(character, self.case);
                 self.ranges(item).iter().any(listed) != negated
             }
             ProgramItem::Star
@@ -263,10 +263,10 @@ impl GlobProgram {
 
     /// Returns the result of a character for the marks before an item that is not a star, fork or
     /// jump.
-    pub(super) fn step(&self, item: ProgramItem, mut marks: u8, character: char) -> MarkStep {
+    pub(super) fn step_marks(&self, item: ProgramItem, mut marks: u8, character: char) -> MarkStep {
         let mut step = MarkStep::default();
         if marks & UNDECIDED != 0 {
-            marks |= decide(item, marks);
+            marks |= decide_stars(item, marks);
         }
         if marks & WITHIN_STAR != 0 {
             marks |= MIDDLE;
@@ -281,7 +281,7 @@ impl GlobProgram {
             let between = character == '/' && matches!(item, ProgramItem::Separator);
             step.same |= if between { DIRECTORIES } else { WITHIN_DOUBLE_STAR };
         }
-        if marks & (SEGMENT | MIDDLE) != 0 && self.admits(item, character) {
+        if marks & (SEGMENT | MIDDLE) != 0 && self.admits_character(item, character) {
             // A class can consume a separator too, but no new segment begins after it.
             let separator = character == '/' && !matches!(item, ProgramItem::Class { .. });
             step.next |= if separator { SEGMENT } else { MIDDLE };
@@ -290,7 +290,7 @@ impl GlobProgram {
     }
 
     /// Returns the marks of a match that has not begun: only before the first item.
-    pub(super) fn start(&self) -> Vec<u8> {
+    pub(super) fn start_marks(&self) -> Vec<u8> {
         self.start_at(0)
     }
 
@@ -303,7 +303,7 @@ impl GlobProgram {
     /// Moves the marks in `here` over one character to `next`, and leaves `here` empty.
     ///
     /// `next` must be empty; both have one byte per item.
-    pub(super) fn advance(&self, here: &mut [u8], next: &mut [u8], character: char) {
+    pub(super) fn advance_marks(&self, here: &mut [u8], next: &mut [u8], character: char) {
         for (index, &item) in self.items.iter().enumerate() {
             let marks = std::mem::take(&mut here[index]);
             if marks == 0 {
@@ -317,7 +317,7 @@ impl GlobProgram {
                 ProgramItem::Jump { target } => here[target] |= marks,
                 ProgramItem::Star => here[index + 1] |= after_star(marks),
                 _ => {
-                    let step = self.step(item, marks, character);
+                    let step = self.step_marks(item, marks, character);
                     next[index] |= step.same;
                     // The end of the pattern leads nowhere else.
                     if index + 1 < self.items.len() {
@@ -330,21 +330,25 @@ impl GlobProgram {
     }
 
     /// Moves `marks` over a whole text.
-    pub(super) fn run(&self, marks: &mut Vec<u8>, text: impl IntoIterator<Item = char>) {
+    pub(super) fn advance_over_text(
+        &self,
+        marks: &mut Vec<u8>,
+        text: impl IntoIterator<Item = char>,
+    ) {
         let mut next = vec![0; marks.len()];
         for character in text {
-            self.advance(marks, &mut next, character);
+            self.advance_marks(marks, &mut next, character);
             std::mem::swap(marks, &mut next);
         }
     }
 
     /// Returns whether a path that ends with these marks is matched.
-    pub(super) fn accepts(&self, marks: &[u8]) -> bool {
+    pub(super) fn accepts_marks(&self, marks: &[u8]) -> bool {
         marks.iter().zip(&self.accepting).any(|(marks, accepting)| marks & accepting != 0)
     }
 
     /// Returns the accepting marks before an item at the end of a path; none past the last item.
-    pub(super) fn accepting(&self, item: usize) -> u8 {
+    pub(super) fn accepting_marks(&self, item: usize) -> u8 {
         self.accepting.get(item).copied().unwrap_or(0)
     }
 
@@ -355,9 +359,9 @@ impl GlobProgram {
     }
 
     pub(super) fn matches(&self, path: &str) -> bool {
-        let mut marks = self.start();
-        self.run(&mut marks, path.chars());
-        self.accepts(&marks)
+        let mut marks = self.start_marks();
+        self.advance_over_text(&mut marks, path.chars());
+        self.accepts_marks(&marks)
     }
 
     /// Returns whether the segment that starts at this byte of the pattern matches a component of a
@@ -370,11 +374,11 @@ impl GlobProgram {
             return false;
         };
         let mut marks = self.start_at(self.segments[segment].1);
-        self.run(&mut marks, component.chars());
+        self.advance_over_text(&mut marks, component.chars());
         if is_last {
-            return self.accepts(&marks);
+            return self.accepts_marks(&marks);
         }
-        self.run(&mut marks, ['/']);
+        self.advance_over_text(&mut marks, ['/']);
         self.segments.get(segment + 1).is_some_and(|&(_, item)| marks[item] & SEGMENT != 0)
     }
 }
@@ -395,7 +399,7 @@ pub(super) fn after_star(marks: u8) -> u8 {
 }
 
 /// Decides the runs of stars that end before this item.
-fn decide(item: ProgramItem, marks: u8) -> u8 {
+fn decide_stars(item: ProgramItem, marks: u8) -> u8 {
     let mut decided = 0;
     if marks & DOUBLE_STAR != 0 {
         decided |= match item {

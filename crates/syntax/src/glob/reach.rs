@@ -23,7 +23,7 @@ impl Component {
         [Component::Start, Component::Dot, Component::DotDot, Component::Name];
 
     /// Returns the state after the next character; `None` if no path has it there.
-    pub(super) fn after(self, character: char) -> Option<Component> {
+    pub(super) fn next_state(self, character: char) -> Option<Component> {
         match (self, character) {
             (Component::Name, '/') => Some(Component::Start),
             (_, '/') => None,
@@ -54,7 +54,7 @@ pub(super) struct MarkReach {
 }
 
 impl MarkReach {
-    pub(super) fn of(program: &GlobProgram) -> MarkReach {
+    pub(super) fn from_program(program: &GlobProgram) -> MarkReach {
         // Every move leads to the same item or to a later one, so one backward pass settles each
         // item.
         let items = program.items();
@@ -69,7 +69,7 @@ impl MarkReach {
                 ProgramItem::Star => hopeful[index + 1].map(|after| {
                     MARKS.into_iter().filter(|&mark| after_star(mark) & after != 0).sum()
                 }),
-                _ => settle(program, index, hopeful[index + 1]),
+                _ => collect_hopeful_marks(program, index, hopeful[index + 1]),
             };
         }
         let start = Component::Start as usize;
@@ -85,23 +85,23 @@ impl MarkReach {
 
 /// Returns the hopeful marks before an item that consumes characters, given those before the next
 /// one.
-fn settle(program: &GlobProgram, index: usize, next: Hopeful) -> Hopeful {
+fn collect_hopeful_marks(program: &GlobProgram, index: usize, next: Hopeful) -> Hopeful {
     let item = program.items()[index];
-    let accepting = program.accepting(index);
-    let accepting_next = program.accepting(index + 1);
+    let accepting = program.accepting_marks(index);
+    let accepting_next = program.accepting_marks(index + 1);
     // A loop consumes anything, so the first three characters are enough for it; the item itself
     // may need the fourth.
     let characters = [Some('/'), Some('.'), Some('x'), alphabet::name_character(program, item)];
     let moves = characters.map(|character| {
         let character = character?;
-        Some((character, MARKS.map(|mark| program.step(item, mark, character))))
+        Some((character, MARKS.map(|mark| program.step_marks(item, mark, character))))
     });
     let mut here = [0; 4];
     loop {
         let before = here;
         for component in Component::ALL {
             for (character, steps) in moves.iter().flatten() {
-                let Some(after) = component.after(*character) else { continue };
+                let Some(after) = component.next_state(*character) else { continue };
                 let ends = |accepting: u8| if after.is_name() { accepting } else { 0 };
                 let good_same = here[after as usize] | ends(accepting);
                 let good_next = next[after as usize] | ends(accepting_next);

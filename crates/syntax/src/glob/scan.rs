@@ -44,8 +44,8 @@ impl<'p> CharacterClass<'p> {
         self.body.contains('/')
     }
 
-    pub(super) fn admits(self, character: char, case: LetterCase) -> bool {
-        self.ranges().any(|range| range.admits(character, case)) != self.negated
+    pub(super) fn admits_character(self, character: char, case: LetterCase) -> bool {
+        self.ranges().any(|range| range.admits_character(character, case)) != self.negated
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Ranges<'p> {
 }
 
 impl Ranges<'_> {
-    fn character(&mut self) -> Option<char> {
+    fn next_character(&mut self) -> Option<char> {
         let mut characters = self.body.chars();
         let mut character = characters.next()?;
         if character == '\\' {
@@ -70,13 +70,13 @@ impl Iterator for Ranges<'_> {
     type Item = CharacterRange;
 
     fn next(&mut self) -> Option<CharacterRange> {
-        let first = self.character()?;
+        let first = self.next_character()?;
         // A hyphen at the end is an ordinary character.
         let after_hyphen = self.body.strip_prefix('-').filter(|rest| !rest.is_empty());
         let last = match after_hyphen {
             Some(rest) => {
                 self.body = rest;
-                self.character()?
+                self.next_character()?
             }
             None => first,
         };
@@ -111,9 +111,9 @@ impl<'p> Scanner<'p> {
         !self.open.is_empty()
     }
 
-    fn scan(&mut self) -> Result<Option<Token<'p>>, GlobError> {
+    fn scan_token(&mut self) -> Result<Option<Token<'p>>, GlobError> {
         let start = self.offset;
-        let Some(character) = self.character() else {
+        let Some(character) = self.next_character() else {
             return match self.open.pop() {
                 Some(brace) => Err(GlobError::new(brace, GlobProblem::UnclosedBraces)),
                 None => Ok(None),
@@ -123,7 +123,7 @@ impl<'p> Scanner<'p> {
             '/' => Token::Separator,
             '*' => Token::Star,
             '?' => Token::AnyCharacter,
-            '[' => Token::Class(self.class(start)?),
+            '[' => Token::Class(self.scan_class(start)?),
             '{' => {
                 self.open.push(start);
                 Token::Open
@@ -132,7 +132,7 @@ impl<'p> Scanner<'p> {
                 Some(_) => Token::Close,
                 None => return Err(GlobError::new(start, GlobProblem::StrayClosingBrace)),
             },
-            '\\' => match self.character() {
+            '\\' => match self.next_character() {
                 Some(escaped) => Token::Literal(escaped),
                 None => return Err(GlobError::new(start, GlobProblem::TrailingBackslash)),
             },
@@ -142,20 +142,20 @@ impl<'p> Scanner<'p> {
     }
 
     /// Reads a class whose bracket, at `start`, has been read.
-    fn class(&mut self, start: usize) -> Result<CharacterClass<'p>, GlobError> {
+    fn scan_class(&mut self, start: usize) -> Result<CharacterClass<'p>, GlobError> {
         let negated = self.text[self.offset..].starts_with(['!', '^']);
         self.offset += usize::from(negated);
         let body = self.offset;
         loop {
             let here = self.offset;
-            match self.character() {
+            match self.next_character() {
                 None => return Err(GlobError::new(start, GlobProblem::UnclosedClass)),
                 Some(']') if here == body => {
                     return Err(GlobError::new(start, GlobProblem::EmptyClass));
                 }
                 Some(']') => return Ok(CharacterClass { negated, body: &self.text[body..here] }),
                 Some('\\') => {
-                    self.character();
+                    self.next_character();
                 }
                 Some(character) if self.cuts_alternatives(character) => {
                     return Err(GlobError::new(here, GlobProblem::ClassCutByBraces(character)));
@@ -170,7 +170,7 @@ impl<'p> Scanner<'p> {
             && (matches!(character, '{' | '}') || self.alternatives.separated_by(character))
     }
 
-    fn character(&mut self) -> Option<char> {
+    fn next_character(&mut self) -> Option<char> {
         let character = self.text[self.offset..].chars().next()?;
         self.offset += character.len_utf8();
         Some(character)
@@ -181,7 +181,7 @@ impl<'p> Iterator for Scanner<'p> {
     type Item = Result<Token<'p>, GlobError>;
 
     fn next(&mut self) -> Option<Result<Token<'p>, GlobError>> {
-        self.scan().transpose()
+        self.scan_token().transpose()
     }
 }
 

@@ -28,14 +28,17 @@ pub(super) enum GlobShape {
 
 impl GlobShape {
     /// Scans a whole pattern for its shape, and returns its first error.
-    pub(super) fn of(pattern: &str, options: GlobOptions) -> Result<GlobShape, GlobError> {
+    pub(super) fn from_pattern(
+        pattern: &str,
+        options: GlobOptions,
+    ) -> Result<GlobShape, GlobError> {
         if is_plain(pattern) {
             return Ok(GlobShape::Literal);
         }
         let mut survey = ShapeSurvey { in_segments: true, ..ShapeSurvey::default() };
         let mut scanner = Scanner::new(pattern, options.alternatives);
         while let Some(token) = scanner.next() {
-            survey.see(token?, scanner.within_braces(), options.case);
+            survey.add_token(token?, scanner.within_braces(), options.case);
         }
         survey.end_segment();
         // A pattern that ends with a separator may leave another rest: `src/**/` matches `src`.
@@ -66,7 +69,7 @@ struct SegmentSurvey {
 }
 
 impl ShapeSurvey {
-    fn see(&mut self, token: Token<'_>, within_braces: bool, case: LetterCase) {
+    fn add_token(&mut self, token: Token<'_>, within_braces: bool, case: LetterCase) {
         let segment = &mut self.segment;
         let star_run = std::mem::take(&mut segment.star_run);
         match token {
@@ -106,7 +109,7 @@ impl ShapeSurvey {
 fn concerns_separator(token: Token<'_>, case: LetterCase) -> bool {
     match token {
         Token::Literal(character) => character == '/',
-        Token::Class(class) => class.names_separator() || class.admits('/', case),
+        Token::Class(class) => class.names_separator() || class.admits_character('/', case),
         _ => false,
     }
 }
@@ -134,8 +137,8 @@ enum PathEnd {
 impl<'g, P: Fn() -> &'g GlobProgram> SegmentMatcher<'g, P> {
     /// Returns whether the path matches; it must neither be empty nor end with a separator.
     pub(super) fn matches(&self, path: &str) -> bool {
-        let mut segments = PathPieces::of(self.pattern);
-        let mut components = PathPieces::of(path);
+        let mut segments = PathPieces::from_text(self.pattern);
+        let mut components = PathPieces::from_text(path);
         while let Some(segment) = segments.take_first() {
             if segment.text == "**" {
                 return self.matches_after_double_star(segments, components);
@@ -259,7 +262,7 @@ fn component_matches(
             }
             pattern = rest;
             retry = Some((rest, characters.as_str()));
-        } else if token.is_some_and(|token| admits(token, character, options.case)) {
+        } else if token.is_some_and(|token| token_admits(token, character, options.case)) {
             pattern = rest;
             text = characters.as_str();
         } else if let Some((after_star, shorter)) = retry {
@@ -273,11 +276,11 @@ fn component_matches(
     }
 }
 
-fn admits(token: Token<'_>, character: char, case: LetterCase) -> bool {
+fn token_admits(token: Token<'_>, character: char, case: LetterCase) -> bool {
     match token {
-        Token::Literal(literal) => case.same(literal, character),
+        Token::Literal(literal) => case.is_same_letter(literal, character),
         Token::AnyCharacter => true,
-        Token::Class(class) => class.admits(character, case),
+        Token::Class(class) => class.admits_character(character, case),
         Token::Separator | Token::Star | Token::Open | Token::Next | Token::Close => false,
     }
 }
@@ -298,7 +301,7 @@ struct PathPieces<'t> {
 }
 
 impl<'t> PathPieces<'t> {
-    fn of(text: &'t str) -> PathPieces<'t> {
+    fn from_text(text: &'t str) -> PathPieces<'t> {
         PathPieces { offset: 0, rest: Some(text) }
     }
 
@@ -330,7 +333,7 @@ mod tests {
     use super::*;
 
     fn shape(pattern: &str) -> GlobShape {
-        GlobShape::of(pattern, GlobOptions::default()).unwrap()
+        GlobShape::from_pattern(pattern, GlobOptions::default()).unwrap()
     }
 
     #[test]

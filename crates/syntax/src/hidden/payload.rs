@@ -1,8 +1,8 @@
 //! The decoder of text in hidden characters.
 
 use super::{HiddenCharacter, HiddenClass};
-use crate::text::{fold, visible_line};
-use brief_system::hash::hexadecimal;
+use crate::text::{fold_line, visible_line};
+use brief_system::hash::to_hexadecimal;
 
 /// The limit of decoded hidden characters.
 const SYMBOLS: usize = 65_536;
@@ -27,7 +27,7 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) fn add(&mut self, found: HiddenCharacter) {
+    pub(super) fn add_character(&mut self, found: HiddenCharacter) {
         let code = u32::from(found.character);
         match (found.class, code) {
             (HiddenClass::Tag, 0xe0020..=0xe007e) if self.tags.len() < SYMBOLS => {
@@ -56,22 +56,22 @@ impl Decoder {
         let spelled = if self.tags.len() > 1 {
             Some(self.tags)
         } else if self.bytes.len() > 1 {
-            let digits = || hexadecimal(self.bytes.iter().copied().take(SHOWN));
-            Some(printable(&self.bytes).unwrap_or_else(digits))
+            let digits = || to_hexadecimal(self.bytes.iter().copied().take(SHOWN));
+            Some(decode_printable(&self.bytes).unwrap_or_else(digits))
         } else {
-            bits(&self.symbols)
+            decode_bits(&self.symbols)
         };
         let turned = || {
             let rest = text.get(self.bidirectional?..)?;
             rest.lines().next().map(str::to_owned)
         };
         let spelled = spelled.or_else(turned)?;
-        Some(fold(&visible_line(&spelled), SHOWN))
+        Some(fold_line(&visible_line(&spelled), SHOWN))
     }
 }
 
 /// Returns bytes as text if they are printable.
-fn printable(bytes: &[u8]) -> Option<String> {
+fn decode_printable(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     let is_shown = |character: char| !character.is_control() || character.is_whitespace();
     text.chars().all(is_shown).then(|| text.to_owned())
@@ -79,7 +79,7 @@ fn printable(bytes: &[u8]) -> Option<String> {
 
 /// Decodes a series of two different characters as bits, eight or seven to a letter, with either as
 /// one.
-fn bits(symbols: &[char]) -> Option<String> {
+fn decode_bits(symbols: &[char]) -> Option<String> {
     let first = *symbols.first()?;
     let other = symbols.iter().copied().find(|&symbol| symbol != first)?;
     let is_binary = symbols.iter().all(|&symbol| symbol == first || symbol == other);
@@ -92,7 +92,7 @@ fn bits(symbols: &[char]) -> Option<String> {
                 bits.iter().fold(0_u8, |byte, &bit| byte << 1 | u8::from(bit == one))
             };
             let bytes: Vec<u8> = symbols.chunks_exact(width).map(byte).collect();
-            printable(&bytes)
+            decode_printable(&bytes)
         })
     })
 }

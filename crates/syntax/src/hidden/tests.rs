@@ -14,7 +14,7 @@ fn property(name: &str) -> BTreeSet<char> {
 }
 
 fn hidden(text: &str) -> Vec<char> {
-    characters(text).map(|found| found.character).collect()
+    hidden_characters(text).map(|found| found.character).collect()
 }
 
 /// The 4,174 default-ignorable code points, the other format controls and the 62 controls are hidden;
@@ -154,7 +154,7 @@ fn g21_what_is_left_of_an_emoji_hides_nothing() {
     ] {
         let found = HiddenText::find(text).unwrap();
         assert_eq!((found.first.class, found.count), (HiddenClass::Leftover, 1), "{text:?}");
-        assert_eq!(HiddenText::find_of(text, HiddenClass::hides), None, "{text:?}");
+        assert_eq!(HiddenText::find_of(text, HiddenClass::hides_message), None, "{text:?}");
     }
     for text in [
         " \u{fe0f}\u{fe0f}",
@@ -164,7 +164,7 @@ fn g21_what_is_left_of_an_emoji_hides_nothing() {
         " \u{fe00}",
         " \u{fe0f}\u{200b}",
     ] {
-        assert!(HiddenText::find_of(text, HiddenClass::hides).is_some(), "{text:?}");
+        assert!(HiddenText::find_of(text, HiddenClass::hides_message).is_some(), "{text:?}");
     }
 }
 
@@ -182,11 +182,12 @@ fn s5_a_character_is_found_wherever_it_stands() {
         for at in 0..=length {
             for character in ['\u{200b}', '\u{7}', '\u{e0041}'] {
                 let text = format!("{}{character}{}", "a".repeat(at), "é".repeat(length - at));
-                let found: Vec<usize> = characters(&text).map(|found| found.offset).collect();
+                let found: Vec<usize> =
+                    hidden_characters(&text).map(|found| found.offset).collect();
                 assert_eq!(found, [at], "{length} {character:?}");
             }
         }
-        assert_eq!(characters(&"a\n".repeat(length)).count(), 0);
+        assert_eq!(hidden_characters(&"a\n".repeat(length)).count(), 0);
     }
 }
 

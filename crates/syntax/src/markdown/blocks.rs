@@ -61,10 +61,10 @@ pub struct Image {
 }
 
 /// Returns the blocks of `text`, which is a body without front matter.
-pub fn blocks(text: &str) -> Vec<Block> {
+pub fn parse_blocks(text: &str) -> Vec<Block> {
     let mut reading = BlockReader { text, depth: 0, images: 0, current: None, found: Vec::new() };
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
-        reading.take(event, Span::new(range.start, range.end));
+        reading.read_event(event, Span::new(range.start, range.end));
     }
     reading.found
 }
@@ -80,34 +80,35 @@ struct BlockReader<'t> {
 }
 
 impl BlockReader<'_> {
-    fn take(&mut self, event: Event<'_>, span: Span) {
+    fn read_event(&mut self, event: Event<'_>, span: Span) {
         match event {
-            Event::Start(tag) => self.start(&tag, span),
-            Event::End(end) => self.end(end),
-            Event::Text(text) | Event::Code(text) => self.add(&text, span),
-            Event::SoftBreak | Event::HardBreak => self.add(" ", span),
-            Event::Rule if self.depth == 0 => self.found.push(other(span)),
+            Event::Start(tag) => self.start_tag(&tag, span),
+            Event::End(end) => self.end_tag(end),
+            Event::Text(text) | Event::Code(text) => self.add_text(&text, span),
+            Event::SoftBreak | Event::HardBreak => self.add_text(" ", span),
+            Event::Rule if self.depth == 0 => self.found.push(other_block(span)),
             _ => {}
         }
     }
 
-    fn start(&mut self, tag: &Tag<'_>, span: Span) {
+    fn start_tag(&mut self, tag: &Tag<'_>, span: Span) {
         if self.depth == 0 {
             self.current = Some(match tag {
                 Tag::Heading { level, .. } => {
                     let (level, style) = (*level as u8, heading_style(self.text, span));
                     let kind = BlockKind::Heading { level, text: String::new(), style };
-                    Block { kind, ..other(span) }
+                    Block { kind, ..other_block(span) }
                 }
-                Tag::Paragraph => {
-                    Block { kind: BlockKind::Paragraph { text: String::new() }, ..other(span) }
-                }
+                Tag::Paragraph => Block {
+                    kind: BlockKind::Paragraph { text: String::new() },
+                    ..other_block(span)
+                },
                 Tag::CodeBlock(CodeBlockKind::Fenced(info)) => {
                     let opening = first_line(self.text, span);
-                    let (info, content) = (info.to_string(), Span::at(span.end));
-                    Block { kind: BlockKind::Fence { info, content, opening }, ..other(span) }
+                    let (info, content) = (info.to_string(), Span::empty_at(span.end));
+                    Block { kind: BlockKind::Fence { info, content, opening }, ..other_block(span) }
                 }
-                _ => other(span),
+                _ => other_block(span),
             });
         } else if let Some(block) = &mut self.current {
             let is_fence = matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(_)));
@@ -120,7 +121,7 @@ impl BlockReader<'_> {
         self.depth += 1;
     }
 
-    fn end(&mut self, end: TagEnd) {
+    fn end_tag(&mut self, end: TagEnd) {
         if end == TagEnd::Image {
             self.images = self.images.saturating_sub(1);
         }
@@ -137,7 +138,7 @@ impl BlockReader<'_> {
         }
     }
 
-    fn add(&mut self, more: &str, span: Span) {
+    fn add_text(&mut self, more: &str, span: Span) {
         match self.current.as_mut().map(|block| &mut block.kind) {
             Some(BlockKind::Fence { content, .. }) => {
                 content.start = content.start.min(span.start);
@@ -153,7 +154,7 @@ impl BlockReader<'_> {
     }
 }
 
-fn other(span: Span) -> Block {
+fn other_block(span: Span) -> Block {
     Block { kind: BlockKind::Other, span, images: Vec::new(), nested_fence: false }
 }
 
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn only_what_stands_at_the_margin_is_a_block() {
         let text = "# One *two*\n\n> # quoted\n\n- # listed\n\nSet\n===\n\n<!--\n# hidden\n-->\n\na **b**\n`c`\n\n---\n\n```js x\n# code\n```\n";
-        let shown: Vec<String> = blocks(text)
+        let shown: Vec<String> = parse_blocks(text)
             .iter()
             .map(|block| match &block.kind {
                 BlockKind::Heading { level, text, style } => format!("{level} {text} {style:?}"),
@@ -184,7 +185,7 @@ mod tests {
     #[test]
     fn images_are_found_and_their_text_is_not_the_paragraphs() {
         let text = "![a *b*](a.png) text ![r]\n\n- ![in a list](<b c.png>)\n\n[r]: r.png\n";
-        let blocks = blocks(text);
+        let blocks = parse_blocks(text);
         assert_eq!(blocks[0].kind, BlockKind::Paragraph { text: "text".to_owned() });
         let images: Vec<&str> = blocks
             .iter()
@@ -196,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_fence_in_a_list_is_known() {
-        let blocks = blocks("- a\n\n  ```js\n  x\n  ```\n\n    y\n");
+        let blocks = parse_blocks("- a\n\n  ```js\n  x\n  ```\n\n    y\n");
         assert!(blocks[0].nested_fence);
     }
 
@@ -205,7 +206,7 @@ mod tests {
         arbtest::arbtest(|bytes| {
             let text: String = bytes.arbitrary()?;
             let mut end = 0;
-            for block in blocks(&text) {
+            for block in parse_blocks(&text) {
                 assert!(text.get(block.span.range()).is_some());
                 assert!(block.span.start >= end, "{text:?}");
                 end = block.span.end;

@@ -82,24 +82,24 @@ const ROUNDS: usize = 4;
 ///
 /// `body` is a body without front matter. The result has `\n` as line ends, no byte order mark, and
 /// a final line end unless it is empty.
-pub fn format(body: &str) -> Formatted {
+pub fn format_markdown(body: &str) -> Formatted {
     let text = plain_lines(body);
     if plain::is_laid_out(&text) {
         return Formatted { text: text.into_owned(), refused: None };
     }
-    thoroughly(text)
+    format_thoroughly(text)
 }
 
 /// Formats any text.
-pub(super) fn thoroughly(text: Cow<'_, str>) -> Formatted {
-    let fixed = match read(&text) {
+pub(super) fn format_thoroughly(text: Cow<'_, str>) -> Formatted {
+    let fixed = match fix_within_limits(&text) {
         Ok(fixed) => fixed,
         Err(refusal) => {
             return Formatted { text: text.into_owned(), refused: Some(refusal) };
         }
     };
     let original = Original { text: &text, tree: OnceCell::new() };
-    let calm = calmer(&text, fixed, &original);
+    let calm = choose_fixed_text(&text, fixed, &original);
     match laid_out(&calm, &original) {
         Ok(formatted) => Formatted { text: formatted, refused: None },
         Err(refusal) => Formatted { text: calm.into_owned(), refused: Some(refusal) },
@@ -118,22 +118,22 @@ impl<'t> Original<'t> {
         if let Some(tree) = self.tree.get() {
             return Ok(tree);
         }
-        let tree = Tree::of(self.text)?;
+        let tree = Tree::parse(self.text)?;
         Ok(self.tree.get_or_init(|| tree))
     }
 
-    fn says(&self, found: &Tree<'_>) -> bool {
+    fn has_same_tree(&self, found: &Tree<'_>) -> bool {
         self.tree().is_ok_and(|tree| tree == found)
     }
 }
 
 /// Checks the limits and fixes the white space of a text in one pass.
-fn read(text: &str) -> Result<String, FormatRefusal> {
-    let mut bounds = Bounds::of(text)?;
-    let mut reader = layout::LayoutReader::of(text);
+fn fix_within_limits(text: &str) -> Result<String, FormatRefusal> {
+    let mut bounds = Bounds::measure_lines(text)?;
+    let mut reader = layout::LayoutReader::from_text(text);
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
-        bounds.check(&event, &range)?;
-        reader.take(&event, &range);
+        bounds.check_event(&event, &range)?;
+        reader.read_event(&event, &range);
     }
     Ok(reader.finish())
 }
@@ -141,12 +141,12 @@ fn read(text: &str) -> Result<String, FormatRefusal> {
 fn laid_out(calm: &str, original: &Original<'_>) -> Result<String, FormatRefusal> {
     let mut current = Cow::Borrowed(calm);
     for _ in 0..ROUNDS {
-        let written = write(&current)?;
+        let written = format_with_dprint(&current)?;
         // Usually nothing changes, and there is nothing to compare.
         if written == current {
             return Ok(written);
         }
-        let next = checked(written, original)?;
+        let next = check_same_tree(written, original)?;
         let next = with_calm_lines(&plain_lines(&next), original).into_owned();
         if next == current || plain::is_laid_out(&next) {
             return Ok(next);
@@ -157,29 +157,33 @@ fn laid_out(calm: &str, original: &Original<'_>) -> Result<String, FormatRefusal
 }
 
 /// Checks that the tree of the result equals that of the original.
-fn checked(written: String, original: &Original<'_>) -> Result<String, FormatRefusal> {
-    let found = Tree::of(&written)?;
+fn check_same_tree(written: String, original: &Original<'_>) -> Result<String, FormatRefusal> {
+    let found = Tree::parse(&written)?;
     let tree = original.tree()?;
     if found == *tree {
         return Ok(written);
     }
-    let offset = tree.difference(&found);
+    let offset = tree.first_difference(&found);
     let before = original.text.as_bytes().get(..offset).unwrap_or_default();
     Err(FormatRefusal::Meaning { line: memchr::memchr_iter(b'\n', before).count() + 1 })
 }
 
 /// Applies the safe corrections line by line, if the tree allows it. The result is a fixed point.
 fn with_calm_lines<'t>(text: &'t str, original: &Original<'_>) -> Cow<'t, str> {
-    calmer(text, layout::fix(text), original)
+    choose_fixed_text(text, layout::fix_white_space(text), original)
 }
 
 /// Returns the corrected text, if the tree allows it.
-fn calmer<'t>(text: &'t str, fixed: String, original: &Original<'_>) -> Cow<'t, str> {
+fn choose_fixed_text<'t>(text: &'t str, fixed: String, original: &Original<'_>) -> Cow<'t, str> {
     if fixed == text {
         return Cow::Borrowed(text);
     }
-    let is_same = Tree::of(&fixed).is_ok_and(|found| original.says(&found));
-    if is_same && layout::fix(&fixed) == fixed { Cow::Owned(fixed) } else { Cow::Borrowed(text) }
+    let is_same = Tree::parse(&fixed).is_ok_and(|found| original.has_same_tree(&found));
+    if is_same && layout::fix_white_space(&fixed) == fixed {
+        Cow::Owned(fixed)
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Removes byte order marks and ends every line, the last one included, with `\n`.
@@ -230,7 +234,7 @@ static CONFIGURATION: LazyLock<Configuration> = LazyLock::new(|| {
 /// A prefix for a text that begins like front matter, which the formatter would skip.
 const SHIELD: &str = "<!-- -->\n\n";
 
-fn write(text: &str) -> Result<String, FormatRefusal> {
+fn format_with_dprint(text: &str) -> Result<String, FormatRefusal> {
     let shielded = text.starts_with("---") || text.starts_with("+++");
     let input = if shielded { Cow::Owned(format!("{SHIELD}{text}")) } else { Cow::Borrowed(text) };
     let written = dprint_plugin_markdown::format_text(&input, &CONFIGURATION, |_, _, _| Ok(None))

@@ -16,10 +16,10 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use super::OPTIONS;
 
 /// Returns the text with corrected white space.
-pub(super) fn fix(text: &str) -> String {
-    let mut reader = LayoutReader::of(text);
+pub(super) fn fix_white_space(text: &str) -> String {
+    let mut reader = LayoutReader::from_text(text);
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
-        reader.take(&event, &range);
+        reader.read_event(&event, &range);
     }
     reader.finish()
 }
@@ -49,7 +49,7 @@ struct TextLines<'t> {
 }
 
 impl<'t> TextLines<'t> {
-    fn of(text: &'t str) -> TextLines<'t> {
+    fn from_text(text: &'t str) -> TextLines<'t> {
         let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|offset| offset + 1);
         let mut starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
         if text.ends_with('\n') || text.is_empty() {
@@ -62,7 +62,7 @@ impl<'t> TextLines<'t> {
         self.starts.len()
     }
 
-    fn at(&self, offset: usize) -> usize {
+    fn line_at(&self, offset: usize) -> usize {
         self.starts.partition_point(|&start| start <= offset).saturating_sub(1)
     }
 
@@ -96,8 +96,8 @@ enum LineKind {
 }
 
 impl<'t> LayoutReader<'t> {
-    pub(super) fn of(text: &'t str) -> LayoutReader<'t> {
-        let lines = TextLines::of(text);
+    pub(super) fn from_text(text: &'t str) -> LayoutReader<'t> {
+        let lines = TextLines::from_text(text);
         LayoutReader {
             kinds: vec![LineKind::Prose; lines.len()],
             lines,
@@ -111,7 +111,7 @@ impl<'t> LayoutReader<'t> {
         }
     }
 
-    pub(super) fn take(&mut self, event: &Event<'_>, range: &Range<usize>) {
+    pub(super) fn read_event(&mut self, event: &Event<'_>, range: &Range<usize>) {
         match event {
             Event::Start(Tag::Item) => self.end = range.start + 1,
             Event::Start(tag) if is_container(tag.to_end()) => {}
@@ -133,30 +133,32 @@ impl<'t> LayoutReader<'t> {
             }
             Event::Start(Tag::Heading { .. }) => {
                 if self.open_lists.len() + self.footnotes + self.quotes.len() == 0 {
-                    self.dedent.push((self.lines.at(range.start), range.start));
+                    self.dedent.push((self.lines.line_at(range.start), range.start));
                 }
                 self.want_air(range);
             }
             Event::Start(Tag::Table(_)) => self.want_air(range),
             Event::Start(Tag::CodeBlock(kind)) => {
-                self.mark(range, LineKind::Code);
+                self.set_kinds(range, LineKind::Code);
                 if matches!(kind, CodeBlockKind::Fenced(_)) {
                     self.want_air(range);
                 }
             }
             Event::Start(Tag::HtmlBlock) => {
                 let is_comment = self.lines.text[range.clone()].trim_start().starts_with("<!--");
-                self.mark(range, if is_comment { LineKind::Comment } else { LineKind::Html });
+                self.set_kinds(range, if is_comment { LineKind::Comment } else { LineKind::Html });
                 if self.open_lists.len() + self.footnotes == 0 {
-                    self.dedent.push((self.lines.at(range.start), range.start));
+                    self.dedent.push((self.lines.line_at(range.start), range.start));
                 }
             }
             Event::HardBreak => {
-                self.set(self.lines.at(range.start), LineKind::Break);
+                self.set_kind(self.lines.line_at(range.start), LineKind::Break);
             }
             Event::Code(_) | Event::InlineHtml(_) => {
-                for line in self.lines.at(range.start)..self.lines.at(range.end.saturating_sub(1)) {
-                    self.set(line, LineKind::Open);
+                for line in
+                    self.lines.line_at(range.start)..self.lines.line_at(range.end.saturating_sub(1))
+                {
+                    self.set_kind(line, LineKind::Open);
                 }
                 self.inline.push(range.clone());
             }
@@ -168,32 +170,34 @@ impl<'t> LayoutReader<'t> {
     pub(super) fn finish(mut self) -> String {
         self.air.sort_by_key(|(line, _)| *line);
         self.air.dedup_by_key(|(line, _)| *line);
-        self.write()
+        self.render_lines()
     }
 
-    fn set(&mut self, line: usize, kind: LineKind) {
+    fn set_kind(&mut self, line: usize, kind: LineKind) {
         if let Some(found) = self.kinds.get_mut(line) {
             *found = kind;
         }
     }
 
-    fn mark(&mut self, range: &Range<usize>, kind: LineKind) {
-        for line in self.lines.at(range.start)..=self.lines.at(range.end.saturating_sub(1)) {
-            self.set(line, kind);
+    fn set_kinds(&mut self, range: &Range<usize>, kind: LineKind) {
+        for line in
+            self.lines.line_at(range.start)..=self.lines.line_at(range.end.saturating_sub(1))
+        {
+            self.set_kind(line, kind);
         }
     }
 
     /// Records that a block needs a blank line before and after it, unless it has them.
     fn want_air(&mut self, range: &Range<usize>) {
         let LayoutReader { lines, quotes, .. } = self;
-        let first = lines.at(range.start);
-        let mut last = lines.at(range.end.saturating_sub(1).max(range.start));
+        let first = lines.line_at(range.start);
+        let mut last = lines.line_at(range.end.saturating_sub(1).max(range.start));
         while last > first && lines.is_air(last) {
             last -= 1;
         }
         if first > 0 && !lines.is_air(first - 1) {
             // The quotes that contain the line above, too.
-            let shared = quotes.partition_point(|quote| lines.at(quote.start) < first);
+            let shared = quotes.partition_point(|quote| lines.line_at(quote.start) < first);
             self.air.push((first, quote_marks(lines.get(first), shared)));
         }
         let next = last + 1;
@@ -205,14 +209,14 @@ impl<'t> LayoutReader<'t> {
         }
     }
 
-    fn write(&self) -> String {
+    fn render_lines(&self) -> String {
         let lines = &self.lines;
         let mut output = LineOutput::with_capacity(lines.text.len() + 64);
         let mut air = self.air.iter().peekable();
         let mut dedent = self.dedent.iter().peekable();
         for index in 0..lines.len() {
             if let Some((_, marks)) = air.next_if(|(line, _)| *line == index) {
-                output.push(marks, LineKind::Prose);
+                output.push_line(marks, LineKind::Prose);
             }
             let kind = self.kinds[index];
             let line = lines.get(index);
@@ -230,9 +234,9 @@ impl<'t> LayoutReader<'t> {
             };
             match dedent.next_if(|(line, _)| *line == index) {
                 Some(&(_, text_start)) if text_start - start <= mended.len() => {
-                    output.push(&dedented(&mended, text_start - start), kind);
+                    output.push_line(&dedent_line(&mended, text_start - start), kind);
                 }
-                _ => output.push(&mended, kind),
+                _ => output.push_line(&mended, kind),
             }
         }
         output.finish()
@@ -275,7 +279,7 @@ impl LineOutput {
         LineOutput { text: String::with_capacity(bytes), is_empty: true }
     }
 
-    fn push(&mut self, line: &str, kind: LineKind) {
+    fn push_line(&mut self, line: &str, kind: LineKind) {
         let is_empty = line.is_empty()
             && matches!(kind, LineKind::Prose | LineKind::Break | LineKind::Comment);
         if is_empty && self.is_empty {
@@ -318,7 +322,7 @@ fn with_mended_end(line: &str, kind: LineKind) -> Cow<'_, str> {
 
 /// Removes the blanks between the quotes around a line and its text, which begins at or before
 /// `text_start`.
-fn dedented(line: &str, text_start: usize) -> String {
+fn dedent_line(line: &str, text_start: usize) -> String {
     let (before, after) = line.split_at_checked(text_start).unwrap_or(("", line));
     let (before, after) = (before.trim_end(), after.trim_start_matches([' ', '\t']));
     if before.is_empty() { after.to_owned() } else { format!("{before} {after}") }

@@ -42,7 +42,7 @@ pub fn decoded_destination(destination: &str) -> String {
 }
 
 /// Returns the links and images of a text and its link definitions, in order.
-pub fn links(text: &str) -> Vec<Link> {
+pub fn collect_links(text: &str) -> Vec<Link> {
     let mut found = Vec::new();
     if !text.contains("](") && !text.contains("]:") {
         return found;
@@ -56,7 +56,9 @@ pub fn links(text: &str) -> Vec<Link> {
     for span in definitions {
         let written = &text[span.range()];
         found.extend(
-            written.find("]:").and_then(|at| destination(text, span.start + at + 2, span.end)),
+            written
+                .find("]:")
+                .and_then(|at| parse_destination(text, span.start + at + 2, span.end)),
         );
     }
     for (event, range) in parser.into_offset_iter() {
@@ -68,7 +70,7 @@ pub fn links(text: &str) -> Vec<Link> {
             // The text of a link may contain brackets; the part after it may not.
             let written = &text[range.clone()];
             let at = written.rfind("](").map(|at| range.start + at + 2);
-            found.extend(at.and_then(|at| destination(text, at, range.end)));
+            found.extend(at.and_then(|at| parse_destination(text, at, range.end)));
         }
     }
     found.sort_by_key(|link| link.span);
@@ -155,7 +157,7 @@ fn next_attribute(text: &str, at: usize, end: usize) -> Option<Attribute<'_>> {
     let rest = text.get(after..end)?;
     let spaces = rest.len() - rest.trim_start().len();
     let Some(value) = rest[spaces..].strip_prefix('=') else {
-        return Some(Attribute { name, value: Span::at(after), end: after });
+        return Some(Attribute { name, value: Span::empty_at(after), end: after });
     };
     let value_at = after + spaces + 1 + (value.len() - value.trim_start().len());
     let value = text.get(value_at..end)?;
@@ -172,7 +174,7 @@ fn next_attribute(text: &str, at: usize, end: usize) -> Option<Attribute<'_>> {
 }
 
 /// Reads the destination that begins at `start`: between angle brackets, or up to white space.
-fn destination(text: &str, start: usize, end: usize) -> Option<Link> {
+fn parse_destination(text: &str, start: usize, end: usize) -> Option<Link> {
     let rest = text.get(start..end)?;
     let start = start + (rest.len() - rest.trim_start().len());
     let rest = text.get(start..end)?;
@@ -215,7 +217,7 @@ mod tests {
     fn destinations_have_their_places() {
         let text = "[a](x.md \"t\") ![b](<y z.png>) [c [d]](p(1).md) `[e](no.md)` <https://x.example>\n\n\
                     [f]: def.md\n\n```md\n[g](no.md)\n```\n\n[f]\n";
-        let found = links(text);
+        let found = collect_links(text);
         let destinations: Vec<&str> = found.iter().map(|link| link.destination.as_str()).collect();
         assert_eq!(destinations, ["x.md", "y z.png", "p(1).md", "def.md"]);
         for link in &found {
@@ -225,7 +227,7 @@ mod tests {
 
     #[test]
     fn an_escaped_parenthesis_is_part_of_a_destination() {
-        let found = links("[a](x\\).md) [b](y\\(.md \"t\")");
+        let found = collect_links("[a](x\\).md) [b](y\\(.md \"t\")");
         let destinations: Vec<&str> = found.iter().map(|link| link.destination.as_str()).collect();
         assert_eq!(destinations, ["x\\).md", "y\\(.md"]);
     }
@@ -254,7 +256,7 @@ mod tests {
             for _ in 0..bytes.int_in_range(0..=40)? {
                 text.push_str(bytes.choose(&WORDS)?);
             }
-            for link in links(&text).into_iter().chain(html_links(&text)) {
+            for link in collect_links(&text).into_iter().chain(html_links(&text)) {
                 assert_eq!(text.get(link.span.range()), Some(link.destination.as_str()));
             }
             Ok(())

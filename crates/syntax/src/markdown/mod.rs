@@ -1,7 +1,7 @@
 //! The outline of a Markdown text: headings and everything that is not prose, with offsets.
 //!
 //! Dialects look for sections and for places where a `/command` or `${name}` counts. Both depend on
-//! the `CommonMark` tree, not on lines: a `#` inside a code fence is not a heading. [`format()`]
+//! the `CommonMark` tree, not on lines: a `#` inside a code fence is not a heading. [`format_markdown()`]
 //! formats a text, and compares the same tree before and after.
 
 mod blocks;
@@ -16,9 +16,9 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::source::Span;
 
-pub use blocks::{Block, BlockKind, Image, blocks};
-pub use format::{FormatRefusal, Formatted, format};
-pub use links::{Link, decoded_destination, html_links, links};
+pub use blocks::{Block, BlockKind, Image, parse_blocks};
+pub use format::{FormatRefusal, Formatted, format_markdown};
+pub use links::{Link, collect_links, decoded_destination, html_links};
 pub use plain::is_laid_out;
 pub use prose::{InlineCode, Passage, Prose, ProseSection};
 
@@ -68,16 +68,16 @@ pub struct CodeBlock {
 
 impl CodeBlock {
     /// Returns a block of which no code has been read.
-    fn begin(text: &str, kind: CodeBlockKind<'_>, span: Span) -> CodeBlock {
+    fn from_kind(text: &str, kind: CodeBlockKind<'_>, span: Span) -> CodeBlock {
         let (info, fence) = match kind {
             CodeBlockKind::Fenced(info) => (info.into_string(), Some(first_line(text, span))),
             CodeBlockKind::Indented => (String::new(), None),
         };
-        CodeBlock { info, span, content: Span::at(span.end), fence }
+        CodeBlock { info, span, content: Span::empty_at(span.end), fence }
     }
 
     /// Adds the next piece of code.
-    fn add(&mut self, span: Span) {
+    fn add_code(&mut self, span: Span) {
         self.content = Span::new(self.content.start.min(span.start), span.end);
     }
 
@@ -100,7 +100,7 @@ pub struct Outline {
 
 impl Outline {
     /// Reads the outline of `text`, which is a body without front matter.
-    pub fn of(text: &str) -> Outline {
+    pub fn parse(text: &str) -> Outline {
         let mut outline = Outline::default();
         let mut heading: Option<Heading> = None;
         let mut code: Option<CodeBlock> = None;
@@ -113,13 +113,13 @@ impl Outline {
                 }
                 Event::End(TagEnd::Heading(_)) => outline.headings.extend(heading.take()),
                 Event::Start(Tag::CodeBlock(kind)) => {
-                    code = Some(CodeBlock::begin(text, kind, span));
+                    code = Some(CodeBlock::from_kind(text, kind, span));
                     outline.opaque.push(span);
                 }
                 Event::End(TagEnd::CodeBlock) => outline.code_blocks.extend(code.take()),
                 Event::Text(content) => {
                     if let Some(block) = &mut code {
-                        block.add(span);
+                        block.add_code(span);
                     } else if let Some(heading) = &mut heading {
                         heading.text.push_str(&content);
                     }
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn headings_have_level_text_and_place() {
         let text = "# One *two* `three`\n\ntext\n\nSet\n===\n\n```md\n# not a heading\n```\n";
-        let outline = Outline::of(text);
+        let outline = Outline::parse(text);
         let headings: Vec<_> =
             outline.headings.iter().map(|heading| (heading.level, heading.text.as_str())).collect();
         assert_eq!(headings, [(1, "One two three"), (1, "Set")]);
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn code_blocks_have_info_and_content() {
         let text = "a\n\n~~~js run\none\n\ntwo\n~~~\n";
-        let outline = Outline::of(text);
+        let outline = Outline::parse(text);
         assert_eq!(outline.code_blocks[0].info, "js run");
         assert_eq!(&text[outline.code_blocks[0].content.range()], "one\n\ntwo\n");
     }
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn inline_code_is_no_block_and_no_html() {
         let text = "a `b` <c>\n\n```d\ne\n```\n\n    f\n\n``g`h``\n";
-        let outline = Outline::of(text);
+        let outline = Outline::parse(text);
         let is_inline = |letter: char| outline.is_inline_code(text, text.find(letter).unwrap());
         assert_eq!(
             ['a', 'b', 'c', 'e', 'f', 'g', 'h'].map(is_inline),
@@ -215,14 +215,14 @@ mod tests {
     fn headings_know_how_they_are_written() {
         use HeadingStyle::{Atx, Setext};
         let text = "# One\n\nTwo\n===\n\nThree\nfour\n---\n\n- ## Five ##\n\n> #six\n> ---\n";
-        let styles: Vec<_> = Outline::of(text).headings.iter().map(|h| h.style).collect();
+        let styles: Vec<_> = Outline::parse(text).headings.iter().map(|h| h.style).collect();
         assert_eq!(styles, [Atx, Setext, Setext, Atx, Setext]);
     }
 
     #[test]
     fn code_blocks_know_their_fence() {
         let text = "```\na\n```\n\n- x\n  ~~~~  js\n  b\n  ~~~~\n\n> ```{.py} \n\n    c\n";
-        let outline = Outline::of(text);
+        let outline = Outline::parse(text);
         let fences: Vec<_> = outline
             .code_blocks
             .iter()
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn code_and_html_are_opaque() {
         let text = "prose `code` prose <b>x</b>\n\n<!-- c -->\n\n    indented\n";
-        let outline = Outline::of(text);
+        let outline = Outline::parse(text);
         for (needle, opaque) in
             [("prose", false), ("code", true), ("<b>", true), ("<!--", true), ("indented", true)]
         {
@@ -255,7 +255,7 @@ mod tests {
     fn offsets_are_valid_for_any_text() {
         arbtest::arbtest(|bytes| {
             let text: String = bytes.arbitrary()?;
-            let outline = Outline::of(&text);
+            let outline = Outline::parse(&text);
             for span in outline.opaque.iter().chain(outline.headings.iter().map(|h| &h.span)) {
                 assert!(text.get(span.range()).is_some());
             }

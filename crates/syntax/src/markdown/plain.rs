@@ -17,7 +17,7 @@ pub fn is_laid_out(text: &str) -> bool {
             is_heading(line).then_some(PlainBlock::Other)
         } else if let Some(info) = line.strip_prefix("```") {
             is_code(info, &mut lines).then_some(PlainBlock::Other)
-        } else if let Some(marker) = Marker::of(line) {
+        } else if let Some(marker) = Marker::from_line(line) {
             // Two lists in a row are one loose list, or need a separator.
             (before != PlainBlock::List && is_list(line, marker, &mut lines))
                 .then_some(PlainBlock::List)
@@ -48,7 +48,7 @@ struct PlainLines<'t> {
 }
 
 impl<'t> PlainLines<'t> {
-    fn split(&self) -> Option<(&'t str, Option<&'t str>)> {
+    fn split_line(&self) -> Option<(&'t str, Option<&'t str>)> {
         let rest = self.rest?;
         Some(match memchr::memchr(b'\n', rest.as_bytes()) {
             Some(end) => (&rest[..end], Some(&rest[end + 1..])),
@@ -57,18 +57,18 @@ impl<'t> PlainLines<'t> {
     }
 
     fn peek(&self) -> Option<&'t str> {
-        self.split().map(|(line, _)| line)
+        self.split_line().map(|(line, _)| line)
     }
 
     fn next(&mut self) -> Option<&'t str> {
-        let (line, rest) = self.split()?;
+        let (line, rest) = self.split_line()?;
         self.rest = rest;
         Some(line)
     }
 
     /// Returns the next line, unless it is empty.
     fn next_full(&mut self) -> Option<&'t str> {
-        let (line, rest) = self.split().filter(|(line, _)| !line.is_empty())?;
+        let (line, rest) = self.split_line().filter(|(line, _)| !line.is_empty())?;
         self.rest = rest;
         Some(line)
     }
@@ -80,7 +80,7 @@ fn is_heading(line: &str) -> bool {
     let level = line.len() - text.len();
     let Some(text) = text.strip_prefix(' ') else { return false };
     let begins = text.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '`');
-    level <= 6 && begins && PlainPieces::default().take(text)
+    level <= 6 && begins && PlainPieces::default().add_line(text)
 }
 
 /// Returns whether lines of words follow, up to the next empty one.
@@ -88,7 +88,7 @@ fn is_paragraph(first: &str, lines: &mut PlainLines<'_>) -> bool {
     let mut pieces = PlainPieces::default();
     let mut next = Some(first);
     while let Some(line) = next {
-        if !begins_plainly(line) || !pieces.take(line) {
+        if !begins_plainly(line) || !pieces.add_line(line) {
             return false;
         }
         next = lines.next_full();
@@ -152,7 +152,7 @@ enum Marker {
 
 impl Marker {
     /// Returns the marker that a list begins with.
-    fn of(line: &str) -> Option<Marker> {
+    fn from_line(line: &str) -> Option<Marker> {
         match line.as_bytes() {
             [b'-', b' ', ..] => Some(Marker::Dash),
             [b'1', b'.', b' ', ..] => Some(Marker::Number(b'1')),
@@ -211,7 +211,7 @@ fn is_list(first: &str, marker: Marker, lines: &mut PlainLines<'_>) -> bool {
                 below
             }
         };
-        if !begins_plainly(text) || !pieces.take(text) {
+        if !begins_plainly(text) || !pieces.add_line(text) {
             return false;
         }
         next = lines.next_full();
@@ -241,7 +241,7 @@ struct PlainPieces {
 impl PlainPieces {
     /// Adds a line, and returns whether the formatter could not write anything in it in another
     /// way.
-    fn take(&mut self, line: &str) -> bool {
+    fn add_line(&mut self, line: &str) -> bool {
         let marks = line.bytes().filter(|byte| !byte.is_ascii_alphanumeric() && *byte != b' ');
         self.count += 2 + 2 * marks.count();
         self.count <= MARKDOWN_PIECES
@@ -270,8 +270,8 @@ fn is_plain(line: &[u8]) -> bool {
             }
             b'`' => code_length(&line[index..]),
             b'[' if !matches!(before(index), Some(b'!' | b']')) => link_length(&line[index..]),
-            b'*' if is_strong => closes(&line[index..], before(index)).then_some(2),
-            b'*' => opens(&line[index..], before(index)).then_some(2),
+            b'*' if is_strong => closes_strong(&line[index..], before(index)).then_some(2),
+            b'*' => opens_strong(&line[index..], before(index)).then_some(2),
             _ => None,
         };
         is_strong ^= byte == b'*';
@@ -310,14 +310,14 @@ fn link_length(line: &[u8]) -> Option<usize> {
 }
 
 /// Returns whether `**` opens strong text.
-fn opens(line: &[u8], before: Option<u8>) -> bool {
+fn opens_strong(line: &[u8], before: Option<u8>) -> bool {
     let is_free = matches!(before, None | Some(b' ' | b'('));
     is_free
         && matches!(line, [b'*', b'*', next, ..] if next.is_ascii_alphanumeric() || *next == b'`')
 }
 
 /// Returns whether `**` closes strong text.
-fn closes(line: &[u8], before: Option<u8>) -> bool {
+fn closes_strong(line: &[u8], before: Option<u8>) -> bool {
     let is_end =
         matches!(before, Some(last) if last.is_ascii_alphanumeric() || b"`.:?)".contains(&last));
     let is_free =
@@ -328,10 +328,10 @@ fn closes(line: &[u8], before: Option<u8>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::markdown::format::thoroughly;
+    use crate::markdown::format::format_thoroughly;
 
     fn assert_agreed(text: &str) {
-        let formatted = thoroughly(text.into());
+        let formatted = format_thoroughly(text.into());
         assert_eq!(formatted.refused, None, "{text:?}");
         assert_eq!(formatted.text, text);
     }

@@ -58,7 +58,7 @@ pub struct InlineCode {
 
 impl Passage {
     /// Returns the place in the source of a part of the text.
-    pub fn span(&self, start: usize, end: usize) -> Span {
+    pub fn source_span(&self, start: usize, end: usize) -> Span {
         let first = self.source_of(start);
         Span::new(first, self.source_of(end).max(first))
     }
@@ -69,7 +69,7 @@ impl Passage {
         known.map_or(0, |(text, source)| source + (offset - text))
     }
 
-    fn push(&mut self, text: &str, source: usize) {
+    fn push_text(&mut self, text: &str, source: usize) {
         self.places.push((self.text.len(), source));
         self.text.push_str(text);
     }
@@ -111,12 +111,12 @@ fn is_abbreviation(before: &str) -> bool {
 
 impl Prose {
     /// Reads a text, which is a body without front matter.
-    pub fn of(text: &str) -> Prose {
+    pub fn parse(text: &str) -> Prose {
         let mut reader = ProseReader::default();
         for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
-            reader.take(text, event, Span::new(range.start, range.end));
+            reader.read_event(text, event, Span::new(range.start, range.end));
         }
-        reader.close();
+        reader.close_passage();
         reader.prose
     }
 
@@ -142,10 +142,10 @@ struct ProseReader {
 }
 
 impl ProseReader {
-    fn take(&mut self, text: &str, event: Event<'_>, span: Span) {
+    fn read_event(&mut self, text: &str, event: Event<'_>, span: Span) {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
-                self.close();
+                self.close_passage();
                 let level = level as u8;
                 let before = self.headings.len();
                 self.headings.retain(|(above, _)| *above < level);
@@ -158,62 +158,62 @@ impl ProseReader {
                 }
                 let said = self.passage.as_ref().map(|passage| passage.text.clone());
                 let level = self.heading.take();
-                self.close();
+                self.close_passage();
                 self.headings.extend(level.map(|level| (level, said.unwrap_or_default())));
                 self.is_begun = false;
             }
             Event::Start(Tag::Item) => {
-                self.close();
+                self.close_passage();
                 self.items += 1;
             }
             Event::End(TagEnd::Item) => {
-                self.close();
+                self.close_passage();
                 self.items = self.items.saturating_sub(1);
             }
             Event::Start(Tag::TableCell) => {
-                self.close();
+                self.close_passage();
                 self.cells += 1;
             }
             Event::End(TagEnd::TableCell) => {
-                self.close();
+                self.close_passage();
                 self.cells = self.cells.saturating_sub(1);
             }
-            Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph) => self.close(),
+            Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph) => self.close_passage(),
             Event::Start(Tag::CodeBlock(kind)) => {
-                self.close();
-                self.code = Some(CodeBlock::begin(text, kind, span));
+                self.close_passage();
+                self.code = Some(CodeBlock::from_kind(text, kind, span));
             }
             Event::End(TagEnd::CodeBlock) => {
                 if let Some(block) = self.code.take() {
-                    self.section().blocks.push(block);
+                    self.current_section().blocks.push(block);
                 }
             }
             Event::Text(said) => match &mut self.code {
-                Some(block) => block.add(span),
-                None => self.open().push(&said, span.start),
+                Some(block) => block.add_code(span),
+                None => self.open_passage().push_text(&said, span.start),
             },
             Event::Code(said) => {
                 let written = text.get(span.range()).unwrap_or_default();
                 let marks = written.len() - written.trim_start_matches('`').len();
                 let inner = Span::new(span.start + marks, span.end.saturating_sub(marks));
                 let is_linked = self.links > 0;
-                let passage = self.open();
+                let passage = self.open_passage();
                 let at = passage.text.len();
-                passage.push("`", span.start);
-                passage.push(&said, inner.start);
-                passage.push("`", inner.end);
+                passage.push_text("`", span.start);
+                passage.push_text(&said, inner.start);
+                passage.push_text("`", inner.end);
                 let text = said.into_string();
                 passage.codes.push(InlineCode { text, span: inner, at, is_linked });
             }
             Event::Start(Tag::Link { .. }) => self.links += 1,
             Event::End(TagEnd::Link) => self.links = self.links.saturating_sub(1),
-            Event::SoftBreak => self.open().push(" ", span.start),
-            Event::HardBreak => self.open().push("\n", span.start),
+            Event::SoftBreak => self.open_passage().push_text(" ", span.start),
+            Event::HardBreak => self.open_passage().push_text("\n", span.start),
             _ => {}
         }
     }
 
-    fn section(&mut self) -> &mut ProseSection {
+    fn current_section(&mut self) -> &mut ProseSection {
         let sections = &mut self.prose.sections;
         if !self.is_begun {
             self.is_begun = true;
@@ -224,15 +224,15 @@ impl ProseReader {
         &mut sections[last]
     }
 
-    fn open(&mut self) -> &mut Passage {
+    fn open_passage(&mut self) -> &mut Passage {
         let (is_item, is_cell) = (self.items > 0, self.cells > 0);
         self.passage.get_or_insert_with(|| Passage { is_item, is_cell, ..Passage::default() })
     }
 
-    fn close(&mut self) {
+    fn close_passage(&mut self) {
         let passage = self.passage.take().filter(|passage| !passage.text.trim().is_empty());
         if let Some(passage) = passage {
-            self.section().passages.push(passage);
+            self.current_section().passages.push(passage);
         }
     }
 }
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn passages_lead_back_to_the_source() {
         let text = "# Top\n\nUse **pnpm**, e.g. `pnpm i`. Never npm!\n\n## Part\n\n- one\n- two `x`\n\n| a | b |\n| - | - |\n| c | `d` |\n\n```sh\nmake x\n```\n";
-        let prose = Prose::of(text);
+        let prose = Prose::parse(text);
         let passages: Vec<&Passage> = prose.passages().collect();
         let texts: Vec<&str> = passages.iter().map(|one| one.text.as_str()).collect();
         let expected = ["Top", "Use pnpm, e.g. `pnpm i`. Never npm!", "Part", "one", "two `x`"];
@@ -256,7 +256,7 @@ mod tests {
         let sentences: Vec<&str> = first.sentences().iter().map(|one| one.1.trim()).collect();
         assert_eq!(sentences, ["Use pnpm, e.g. `pnpm i`.", "Never npm!"]);
         let at = first.text.find("npm!").unwrap();
-        assert_eq!(&text[first.span(at, at + 3).range()], "npm");
+        assert_eq!(&text[first.source_span(at, at + 3).range()], "npm");
         assert_eq!(&text[first.codes[0].span.range()], "pnpm i");
         assert!(passages[4].is_item && passages[6].is_cell);
         assert_eq!(prose.sections[2].blocks.len(), 1);
@@ -271,9 +271,9 @@ mod tests {
             for _ in 0..bytes.int_in_range(0..=40)? {
                 text.push_str(bytes.choose(&WORDS)?);
             }
-            for passage in Prose::of(&text).passages() {
+            for passage in Prose::parse(&text).passages() {
                 for (start, sentence) in passage.sentences() {
-                    let span = passage.span(start, start + sentence.len());
+                    let span = passage.source_span(start, start + sentence.len());
                     assert!(span.end <= text.len() + sentence.len(), "{text:?}");
                 }
                 for code in &passage.codes {

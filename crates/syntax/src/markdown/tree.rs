@@ -48,8 +48,8 @@ impl PartialEq for Tree<'_> {
 
 impl<'t> Tree<'t> {
     /// Parses the tree of a text, or returns the limit that it exceeds.
-    pub(super) fn of(text: &'t str) -> Result<Tree<'t>, FormatRefusal> {
-        let mut bounds = Bounds::of(text)?;
+    pub(super) fn parse(text: &'t str) -> Result<Tree<'t>, FormatRefusal> {
+        let mut bounds = Bounds::measure_lines(text)?;
         let parser = Parser::new_ext(text, OPTIONS);
         let mut definitions: Vec<_> = parser
             .reference_definitions()
@@ -62,14 +62,14 @@ impl<'t> Tree<'t> {
         definitions.sort_unstable();
         let mut builder = TreeBuilder { source: text, ..TreeBuilder::default() };
         for (event, range) in parser.into_offset_iter() {
-            bounds.check(&event, &range)?;
-            builder.take(event, &range);
+            bounds.check_event(&event, &range)?;
+            builder.read_event(event, &range);
         }
         Ok(Tree { events: builder.events, starts: builder.starts, definitions })
     }
 
     /// Returns the offset of the first difference to another tree.
-    pub(super) fn difference(&self, other: &Tree<'_>) -> usize {
+    pub(super) fn first_difference(&self, other: &Tree<'_>) -> usize {
         let same = self.events.iter().zip(&other.events).take_while(|(one, two)| one == two);
         let index = same.count().min(self.starts.len().saturating_sub(1));
         self.starts.get(index).copied().unwrap_or_default()
@@ -98,7 +98,7 @@ enum TreeBlock {
 }
 
 impl<'t> TreeBuilder<'t> {
-    fn take(&mut self, event: Event<'t>, range: &Range<usize>) {
+    fn read_event(&mut self, event: Event<'t>, range: &Range<usize>) {
         let start = range.start;
         match event {
             Event::Text(text) | Event::Html(text) if self.raw.is_some() => {
@@ -115,22 +115,22 @@ impl<'t> TreeBuilder<'t> {
                 self.begin_inline(start);
                 let is_one_line = !self.source[range.clone()].contains('\n');
                 let code = if is_one_line { code } else { with_single_spaces(&code).into() };
-                self.push(Event::Code(code), start);
+                self.push_event(Event::Code(code), start);
             }
             Event::Start(tag) if is_inline(&tag) => {
                 self.begin_inline(start);
-                self.push(Event::Start(tag), start);
+                self.push_event(Event::Start(tag), start);
             }
-            Event::End(end) if is_inline_end(end) => self.push(Event::End(end), start),
+            Event::End(end) if is_inline_end(end) => self.push_event(Event::End(end), start),
             Event::Start(tag) => self.start_block(tag, start),
             Event::End(end) => self.end_block(end, start),
             Event::Rule => {
                 self.end_paragraph(start);
-                self.push(Event::Rule, start);
+                self.push_event(Event::Rule, start);
             }
             event => {
                 self.begin_inline(start);
-                self.push(event, start);
+                self.push_event(event, start);
             }
         }
     }
@@ -145,7 +145,7 @@ impl<'t> TreeBuilder<'t> {
             Tag::Item => TreeBlock::Item { paragraph: false },
             _ => TreeBlock::Other,
         });
-        self.push(Event::Start(tag), start);
+        self.push_event(Event::Start(tag), start);
     }
 
     fn end_block(&mut self, end: TagEnd, start: usize) {
@@ -159,7 +159,7 @@ impl<'t> TreeBuilder<'t> {
                 } else if !code.ends_with('\n') {
                     code.push('\n');
                 }
-                self.push(Event::Code(code.into()), start);
+                self.push_event(Event::Code(code.into()), start);
             }
             TagEnd::HtmlBlock => {
                 let html = self.raw.take().unwrap_or_default();
@@ -168,26 +168,26 @@ impl<'t> TreeBuilder<'t> {
                 if html.trim().starts_with("<!--") {
                     lines.dedup_by(|line, before| line.is_empty() && before.is_empty());
                 }
-                self.push(Event::Html(lines.join("\n").into()), start);
+                self.push_event(Event::Html(lines.join("\n").into()), start);
             }
             _ => {}
         }
         self.blocks.pop();
-        self.push(Event::End(end), start);
+        self.push_event(Event::End(end), start);
     }
 
     /// Opens the paragraph that an item of a tight list lacks.
     fn begin_inline(&mut self, start: usize) {
         if let Some(TreeBlock::Item { paragraph: paragraph @ false }) = self.blocks.last_mut() {
             *paragraph = true;
-            self.push(Event::Start(Tag::Paragraph), start);
+            self.push_event(Event::Start(Tag::Paragraph), start);
         }
     }
 
     fn end_paragraph(&mut self, start: usize) {
         if let Some(TreeBlock::Item { paragraph: paragraph @ true }) = self.blocks.last_mut() {
             *paragraph = false;
-            self.push(Event::End(TagEnd::Paragraph), start);
+            self.push_event(Event::End(TagEnd::Paragraph), start);
         }
     }
 
@@ -215,7 +215,7 @@ impl<'t> TreeBuilder<'t> {
         if before { text.trim_end_matches([' ', '\t']) } else { text }
     }
 
-    fn push(&mut self, event: Event<'t>, start: usize) {
+    fn push_event(&mut self, event: Event<'t>, start: usize) {
         if let Some((text, start)) = self.text.take() {
             let narrow = self.without_edges(&text, &event);
             let is_narrow = narrow.len() == text.len() && !text.contains("  ");
@@ -285,7 +285,7 @@ pub(super) struct Bounds<'t> {
 
 impl<'t> Bounds<'t> {
     /// Measures the lines, which needs no events.
-    pub(super) fn of(text: &'t str) -> Result<Bounds<'t>, FormatRefusal> {
+    pub(super) fn measure_lines(text: &'t str) -> Result<Bounds<'t>, FormatRefusal> {
         let mut start = 0;
         for (index, end) in memchr::memchr_iter(b'\n', text.as_bytes()).enumerate() {
             if end - start > MARKDOWN_LINE_BYTES {
@@ -299,7 +299,7 @@ impl<'t> Bounds<'t> {
         Ok(Bounds { text, ..Bounds::default() })
     }
 
-    pub(super) fn check(
+    pub(super) fn check_event(
         &mut self,
         event: &Event<'_>,
         range: &Range<usize>,
@@ -313,7 +313,7 @@ impl<'t> Bounds<'t> {
                 if self.depth > MARKDOWN_DEPTH || self.quotes > MARKDOWN_QUOTES {
                     return Err(FormatRefusal::TooDeep { line: line_of(text, range.start) });
                 }
-                self.start(tag, text.get(range.clone()).unwrap_or_default())?;
+                self.check_start(tag, text.get(range.clone()).unwrap_or_default())?;
             }
             Event::End(end) => {
                 self.depth = self.depth.saturating_sub(1);
@@ -340,7 +340,7 @@ impl<'t> Bounds<'t> {
         Ok(())
     }
 
-    fn start(&mut self, tag: &Tag<'_>, written: &str) -> Result<(), FormatRefusal> {
+    fn check_start(&mut self, tag: &Tag<'_>, written: &str) -> Result<(), FormatRefusal> {
         if !is_inline(tag) {
             self.pieces = 0;
         }
@@ -379,7 +379,7 @@ mod tests {
     use super::*;
 
     fn same(one: &str, two: &str) -> bool {
-        Tree::of(one).unwrap() == Tree::of(two).unwrap()
+        Tree::parse(one).unwrap() == Tree::parse(two).unwrap()
     }
 
     #[test]
@@ -428,8 +428,8 @@ mod tests {
 
     #[test]
     fn a_difference_has_a_place() {
-        let one = Tree::of("# a\n\nb\n\nc\n").unwrap();
-        let two = Tree::of("# a\n\nb\n\nd\n").unwrap();
-        assert_eq!(one.difference(&two), 8);
+        let one = Tree::parse("# a\n\nb\n\nc\n").unwrap();
+        let two = Tree::parse("# a\n\nb\n\nd\n").unwrap();
+        assert_eq!(one.first_difference(&two), 8);
     }
 }

@@ -33,7 +33,7 @@ struct JsonPlace<'d> {
 }
 
 impl<'d> JsonPlace<'d> {
-    fn below(root: &Path, place: &'d OtherPlace) -> JsonPlace<'d> {
+    fn from_place(root: &Path, place: &'d OtherPlace) -> JsonPlace<'d> {
         let position = place.source.position(place.span.start);
         JsonPlace {
             path: path_below(root, place.source.path()),
@@ -46,7 +46,7 @@ impl<'d> JsonPlace<'d> {
 
 impl<'d> JsonDiagnostic<'d> {
     /// Converts a diagnostic; its path is relative to `root` if it is below.
-    pub fn below(root: &Path, diagnostic: &'d Diagnostic) -> JsonDiagnostic<'d> {
+    pub fn from_diagnostic(root: &Path, diagnostic: &'d Diagnostic) -> JsonDiagnostic<'d> {
         let position = diagnostic.position();
         JsonDiagnostic {
             code: diagnostic.code(),
@@ -57,7 +57,7 @@ impl<'d> JsonDiagnostic<'d> {
             message: &diagnostic.message,
             help: diagnostic.help.as_deref(),
             count: (!diagnostic.also.is_empty()).then(|| 1 + diagnostic.also.len()),
-            also: diagnostic.also.iter().map(|place| JsonPlace::below(root, place)).collect(),
+            also: diagnostic.also.iter().map(|place| JsonPlace::from_place(root, place)).collect(),
         }
     }
 }
@@ -74,7 +74,8 @@ pub struct JsonDiagnostics<'d> {
 impl Serialize for JsonDiagnostics<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let diagnostics = self.list.iter();
-        serializer.collect_seq(diagnostics.map(|one| JsonDiagnostic::below(self.root, one)))
+        serializer
+            .collect_seq(diagnostics.map(|one| JsonDiagnostic::from_diagnostic(self.root, one)))
     }
 }
 
@@ -177,7 +178,8 @@ mod tests {
         let diagnostic =
             Diagnostic::new(rules::FRONTMATTER_REPAIRED, &source, Span::new(3, 4), "m");
         assert_eq!(
-            serde_json::to_string(&JsonDiagnostic::below(Path::new("/p"), &diagnostic)).unwrap(),
+            serde_json::to_string(&JsonDiagnostic::from_diagnostic(Path::new("/p"), &diagnostic))
+                .unwrap(),
             r#"{"code":"frontmatter-repaired","severity":"warning","path":"AGENTS.yaml","line":2,"column":2,"message":"m","help":null}"#
         );
     }

@@ -6,9 +6,9 @@ use std::path::Path;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::hidden::characters;
+use crate::hidden::hidden_characters;
 use crate::source::Span;
-use crate::text::{visible_line, wrap};
+use crate::text::{visible_line, wrap_lines};
 
 /// The use of color in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,17 +46,17 @@ impl<'r> Terminal<'r> {
 
     /// Breaks long messages between words, for the screen of a person.
     #[must_use]
-    pub fn wrapped(mut self, width: Option<usize>) -> Self {
+    pub fn with_wrap_width(mut self, width: Option<usize>) -> Self {
         self.wrapped = width;
         self
     }
 
     /// Wraps a message behind a label of this length.
-    fn fit<'m>(&self, message: Cow<'m, str>, label: usize) -> Cow<'m, str> {
+    fn wrap_message<'m>(&self, message: Cow<'m, str>, label: usize) -> Cow<'m, str> {
         let Some(width) = self.wrapped.map(|width| width.saturating_sub(label)) else {
             return message;
         };
-        match wrap(&message, width, 0) {
+        match wrap_lines(&message, width, 0) {
             Cow::Borrowed(_) => message,
             Cow::Owned(wrapped) => Cow::Owned(wrapped),
         }
@@ -74,9 +74,9 @@ impl<'r> Terminal<'r> {
         let message = visible_line(&diagnostic.message);
         let code = diagnostic.code();
         // The message follows `warning[code]: `.
-        let message = self.fit(message, "warning[]: ".len() + code.len());
+        let message = self.wrap_message(message, "warning[]: ".len() + code.len());
         let title = level.primary_title(message).id(code);
-        let excerpt = Excerpt::of(diagnostic);
+        let excerpt = Excerpt::from_diagnostic(diagnostic);
         let others = diagnostic.other_places(self.root);
         let mut group = if excerpt.text.is_empty() && diagnostic.source.text().is_empty() {
             title.element(annotate_snippets::Origin::path(path))
@@ -89,10 +89,12 @@ impl<'r> Terminal<'r> {
             title.element(snippet)
         };
         if let Some(others) = &others {
-            group = group.element(Level::NOTE.message(self.fit(visible_line(others), MARGIN)));
+            group =
+                group.element(Level::NOTE.message(self.wrap_message(visible_line(others), MARGIN)));
         }
         if let Some(help) = &diagnostic.help {
-            group = group.element(Level::HELP.message(self.fit(visible_line(help), MARGIN)));
+            group =
+                group.element(Level::HELP.message(self.wrap_message(visible_line(help), MARGIN)));
         }
         self.renderer.render(&[group])
     }
@@ -106,9 +108,9 @@ struct Excerpt {
 }
 
 impl Excerpt {
-    fn of(diagnostic: &Diagnostic) -> Excerpt {
+    fn from_diagnostic(diagnostic: &Diagnostic) -> Excerpt {
         let source = &diagnostic.source;
-        let line = source.line(diagnostic.span.start);
+        let line = source.line_number(diagnostic.span.start);
         let line_span = source.line_span(line);
         let text = source.slice(line_span);
         let start = diagnostic.span.start.clamp(line_span.start, line_span.end) - line_span.start;
@@ -117,7 +119,7 @@ impl Excerpt {
         // Escapes make the line longer, so the caret moves along.
         let mut shown = String::with_capacity(text.len());
         let mut span = Span::new(0, 0);
-        let mut hidden = characters(text).peekable();
+        let mut hidden = hidden_characters(text).peekable();
         for (offset, character) in text.char_indices() {
             if offset == start {
                 span.start = shown.len();
@@ -189,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_file_without_text_has_a_place_too() {
-        insta::assert_snapshot!(render("", Span::at(0)), @r"
+        insta::assert_snapshot!(render("", Span::empty_at(0)), @r"
         warning[agents-yaml/unknown-field]: unknown field `mach`
         --> sub/AGENTS.yaml
          = help: did you mean `match`?

@@ -26,7 +26,7 @@ impl DelimitedInput {
     }
 
     /// Takes the next whole message, without its delimiter; `None` until it is there.
-    pub fn take(&mut self) -> Result<Option<Vec<u8>>, TooLong> {
+    pub fn take_message(&mut self) -> Result<Option<Vec<u8>>, TooLong> {
         // Only new bytes are searched: a long message comes in thousands of pieces.
         let new = self.bytes.get(self.searched..).unwrap_or_default();
         if let Some(end) = memchr::memchr(self.delimiter, new) {
@@ -52,7 +52,7 @@ mod tests {
             let mut found = Vec::new();
             for piece in text.chunks(size) {
                 input.push(piece);
-                while let Some(message) = input.take().unwrap() {
+                while let Some(message) = input.take_message().unwrap() {
                     found.push(String::from_utf8(message).unwrap());
                 }
             }
@@ -64,8 +64,8 @@ mod tests {
     fn a_message_without_an_end_is_too_long() {
         let mut input = DelimitedInput::new(b'\n', 4);
         input.push(b"1234");
-        assert_eq!(input.take(), Ok(None));
+        assert_eq!(input.take_message(), Ok(None));
         input.push(b"5");
-        assert_eq!(input.take(), Err(TooLong));
+        assert_eq!(input.take_message(), Err(TooLong));
     }
 }

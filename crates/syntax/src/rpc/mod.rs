@@ -125,7 +125,7 @@ impl Default for RpcError {
 }
 
 /// Returns a request.
-pub fn request(id: &Json, method: &str, params: Option<Json>) -> Json {
+pub fn build_request(id: &Json, method: &str, params: Option<Json>) -> Json {
     let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method});
     if let Some(params) = params {
         request["params"] = params;
@@ -134,7 +134,7 @@ pub fn request(id: &Json, method: &str, params: Option<Json>) -> Json {
 }
 
 /// Returns a notification.
-pub fn notification(method: &str, params: Option<Json>) -> Json {
+pub fn build_notification(method: &str, params: Option<Json>) -> Json {
     let mut notification = json!({"jsonrpc": "2.0", "method": method});
     if let Some(params) = params {
         notification["params"] = params;
@@ -143,7 +143,7 @@ pub fn notification(method: &str, params: Option<Json>) -> Json {
 }
 
 /// Returns the answer to a request.
-pub fn answer(id: &Json, outcome: Result<Json, RpcError>) -> Json {
+pub fn build_response(id: &Json, outcome: Result<Json, RpcError>) -> Json {
     match outcome {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
         Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
@@ -197,15 +197,15 @@ mod tests {
         let id = json!("x-1");
         for (written, expected) in [
             (
-                request(&id, "a", Some(json!({}))),
+                build_request(&id, "a", Some(json!({}))),
                 RpcMessage::Request { id: id.clone(), method: "a".to_owned(), params: json!({}) },
             ),
             (
-                notification("b", None),
+                build_notification("b", None),
                 RpcMessage::Notification { method: "b".to_owned(), params: Json::Null },
             ),
             (
-                answer(&id, Ok(Json::Null)),
+                build_response(&id, Ok(Json::Null)),
                 RpcMessage::Response { id: id.clone(), outcome: Ok(Json::Null) },
             ),
         ] {

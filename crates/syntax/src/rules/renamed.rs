@@ -45,17 +45,17 @@ pub fn current_code(code: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::codes;
+    use crate::rules::rule_codes;
 
     /// A present code stays, and an old one becomes one that exists.
     #[test]
     fn old_codes_become_codes_that_exist() {
-        for code in codes() {
+        for code in rule_codes() {
             assert_eq!(current_code(code), code);
         }
         for (old, new) in NAMES {
-            assert!(!codes().any(|code| code == old), "{old} is still a code");
-            assert!(codes().any(|code| code == new), "{new} is no code");
+            assert!(!rule_codes().any(|code| code == old), "{old} is still a code");
+            assert!(rule_codes().any(|code| code == new), "{new} is no code");
         }
         for (old, new) in [
             ("structured/invalid-on", "agents-yaml/invalid-on"),
@@ -66,7 +66,7 @@ mod tests {
             ("guidance/missing-path", "guidance/missing-path"),
         ] {
             assert_eq!(current_code(old), new);
-            assert!(codes().any(|code| code == new), "{new} is no code");
+            assert!(rule_codes().any(|code| code == new), "{new} is no code");
         }
     }
 }

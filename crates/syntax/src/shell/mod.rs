@@ -180,11 +180,11 @@ pub fn parse_commands(text: &str) -> Vec<SimpleCommand> {
 
 /// Reads a text that a shell in `directory` runs; `None` if the directory is not known.
 pub fn parse_script(text: &str, directory: Option<Arc<Path>>) -> ShellScript {
-    reader::read(text, directory)
+    reader::read_shell_script(text, directory)
 }
 
 /// Returns a text as one word of a shell, in quotes if it needs them.
-pub fn quote(text: &str) -> Cow<'_, str> {
+pub fn quote_shell_word(text: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-@:".contains(letter);
     if !text.is_empty() && text.chars().all(is_plain) {
         Cow::Borrowed(text)

@@ -20,10 +20,10 @@ const MOST_READINGS: usize = 8;
 const LONGEST_ARITHMETIC: usize = 256;
 
 /// Reads the commands of a text that a shell in `directory` runs.
-pub(super) fn read(text: &str, directory: Directory) -> ShellScript {
+pub(super) fn read_shell_script(text: &str, directory: Directory) -> ShellScript {
     let mut reader = Reader::new(text, SpanBase::Within(0), directory);
     reader.budget = text.len().saturating_mul(MOST_READINGS);
-    reader.run(false);
+    reader.read_commands(false);
     ShellScript {
         commands: reader.commands,
         directory: reader.directory,
@@ -49,7 +49,7 @@ impl SpanBase {
     }
 
     /// Returns the base of a part that stands at an offset.
-    pub(super) fn within(self, offset: usize) -> SpanBase {
+    pub(super) fn shifted_by(self, offset: usize) -> SpanBase {
         match self {
             SpanBase::Within(start) => SpanBase::Within(start + offset),
             SpanBase::Whole(_) => self,
@@ -57,7 +57,7 @@ impl SpanBase {
     }
 
     /// Returns the base of a part with escapes.
-    pub(super) fn whole(self, span: Span) -> SpanBase {
+    pub(super) fn with_whole_span(self, span: Span) -> SpanBase {
         SpanBase::Whole(self.span(span.start, span.end))
     }
 }
@@ -142,36 +142,36 @@ impl<'t> Reader<'t> {
         self.text.as_bytes().get(self.at + offset).copied()
     }
 
-    pub(super) fn eat(&mut self, prefix: &str) -> bool {
+    pub(super) fn eat_prefix(&mut self, prefix: &str) -> bool {
         let is_there = self.rest().starts_with(prefix);
         self.at += if is_there { prefix.len() } else { 0 };
         is_there
     }
 
     /// Enters a nesting; false if it is too deep, and the reader stops.
-    pub(super) fn enter(&mut self) -> bool {
+    pub(super) fn enter_nesting(&mut self) -> bool {
         let is_shallow = self.depth < MOST_NESTED;
         if is_shallow {
             self.depth += 1;
         } else {
-            self.stop();
+            self.stop_reading();
         }
         is_shallow
     }
 
-    fn stop(&mut self) {
+    fn stop_reading(&mut self) {
         self.is_complete = false;
         self.at = self.text.len();
     }
 
     /// Reads commands to the end, or to the bracket that closes a substitution.
-    fn run(&mut self, is_substitution: bool) {
+    fn read_commands(&mut self, is_substitution: bool) {
         let mut is_closed = false;
         while let Some(byte) = self.peek() {
             match byte {
                 b' ' | b'\t' => self.at += 1,
                 b'\r' if self.rest().starts_with("\r\n") => self.at += 1,
-                b'\\' if self.eat("\\\n") || self.eat("\\\r\n") => {}
+                b'\\' if self.eat_prefix("\\\n") || self.eat_prefix("\\\r\n") => {}
                 b'\n' => {
                     self.at += 1;
                     self.end_command(Connector::Sequence);
@@ -179,22 +179,24 @@ impl<'t> Reader<'t> {
                 }
                 b';' => {
                     self.at += 1;
-                    let ends_case = self.eat(";&") || self.eat(";") || self.eat("&");
+                    let ends_case =
+                        self.eat_prefix(";&") || self.eat_prefix(";") || self.eat_prefix("&");
                     self.end_command(Connector::Sequence);
                     if ends_case {
                         self.case_pattern();
                     }
                 }
-                b'&' if self.peek_at(1) == Some(b'>') => self.redirect(),
+                b'&' if self.peek_at(1) == Some(b'>') => self.read_redirection(),
                 b'&' => {
                     let connector =
-                        if self.eat("&&") { Connector::And } else { Connector::Sequence };
+                        if self.eat_prefix("&&") { Connector::And } else { Connector::Sequence };
                     self.at += usize::from(connector == Connector::Sequence);
                     self.end_command(connector);
                 }
                 b'|' => {
-                    let connector = if self.eat("||") { Connector::Or } else { Connector::Pipe };
-                    if connector == Connector::Pipe && !self.eat("|&") {
+                    let connector =
+                        if self.eat_prefix("||") { Connector::Or } else { Connector::Pipe };
+                    if connector == Connector::Pipe && !self.eat_prefix("|&") {
                         self.at += 1;
                     }
                     self.end_command(connector);
@@ -214,7 +216,7 @@ impl<'t> Reader<'t> {
                     self.at += memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
                 }
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => self.next_word(),
-                b'<' | b'>' => self.redirect(),
+                b'<' | b'>' => self.read_redirection(),
                 _ => self.next_word(),
             }
         }
@@ -223,15 +225,15 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the commands of `$(`, `<(` or `>(`, up to and with the closing bracket.
-    pub(super) fn substitution(&mut self) {
-        if !self.enter() {
+    pub(super) fn read_substitution(&mut self) {
+        if !self.enter_nesting() {
             return;
         }
         let level = Level { pipeline: self.directory.clone(), ..Level::default() };
         let outer = std::mem::replace(&mut self.level, level);
         let origin = std::mem::replace(&mut self.origin, ShellOrigin::Substitution);
         let directory = self.directory.clone();
-        self.run(true);
+        self.read_commands(true);
         (self.level, self.origin, self.directory) = (outer, origin, directory);
         self.depth -= 1;
     }
@@ -246,7 +248,7 @@ impl<'t> Reader<'t> {
         self.read_inside(line, spans, |inner| {
             inner.origin = origin;
             inner.depth += 1;
-            inner.run(false);
+            inner.read_commands(false);
             inner.directory.take()
         })
         .flatten()
@@ -359,20 +361,20 @@ impl<'t> Reader<'t> {
         if self.level.command.is_empty() {
             self.level.command.span.start = start;
         }
-        let word = self.word();
+        let word = self.read_word();
         if self.at == start {
             // No word begins here; nothing but a single sign can cause this.
             self.at += self.rest().chars().next().map_or(1, char::len_utf8);
             return;
         }
         if matches!(self.peek(), Some(b'<' | b'>')) && is_descriptor(&word) {
-            return self.redirect();
+            return self.read_redirection();
         }
         if self.level.is_list {
             return;
         }
         if self.level.command.words.is_empty() {
-            if self.level.command.redirects.is_empty() && self.keyword(&word) {
+            if self.level.command.redirects.is_empty() && self.read_keyword(&word) {
                 return;
             }
             if let Some(name) = word.assigned_name().map(str::to_owned) {
@@ -384,13 +386,13 @@ impl<'t> Reader<'t> {
         let is_test = self.level.command.words.is_empty() && is_unquoted(&word, "[[");
         self.level.command.words.push(word);
         if is_test {
-            self.test();
+            self.read_test();
         }
         self.level.end = self.at;
     }
 
     /// Takes a word that belongs to the syntax; false for any other.
-    fn keyword(&mut self, word: &ShellWord) -> bool {
+    fn read_keyword(&mut self, word: &ShellWord) -> bool {
         if word.is_quoted || !self.level.command.assignments.is_empty() {
             return false;
         }
@@ -406,21 +408,21 @@ impl<'t> Reader<'t> {
                 None => self.is_complete = false,
             },
             "for" | "select" => {
-                self.blanks();
+                self.skip_blanks();
                 self.level.is_list = !(self.rest().starts_with("((") && self.skip_arithmetic());
             }
             "function" => {
-                self.blanks();
-                self.word();
-                self.blanks();
-                self.eat("()");
+                self.skip_blanks();
+                self.read_word();
+                self.skip_blanks();
+                self.eat_prefix("()");
                 self.level.is_function = true;
             }
             "case" => {
-                self.blanks();
-                self.word();
+                self.skip_blanks();
+                self.read_word();
                 self.white_space();
-                self.word();
+                self.read_word();
                 self.open_group(GroupKind::Case);
                 self.case_pattern();
             }
@@ -437,11 +439,11 @@ impl<'t> Reader<'t> {
             return;
         }
         self.white_space();
-        self.eat("(");
+        self.eat_prefix("(");
         loop {
             self.white_space();
             let start = self.at;
-            let word = self.word();
+            let word = self.read_word();
             if is_unquoted(&word, "esac") {
                 self.close_group(&[GroupKind::Case]);
                 return;
@@ -463,11 +465,11 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the words of `[[ … ]]`, in which operators are ordinary words.
-    fn test(&mut self) {
+    fn read_test(&mut self) {
         loop {
             self.white_space();
             let start = self.at;
-            let word = self.word();
+            let word = self.read_word();
             if self.at == start {
                 let Some(letter) = self.rest().chars().next() else {
                     self.is_complete = false;
@@ -484,7 +486,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    pub(super) fn blanks(&mut self) {
+    pub(super) fn skip_blanks(&mut self) {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
     }
@@ -501,7 +503,7 @@ impl<'t> Reader<'t> {
         let command = std::mem::replace(&mut self.level.command, next);
         self.level.is_list = false;
         if !command.is_empty() {
-            self.add(command);
+            self.add_command(command);
         }
         if connector == Connector::Pipe {
             // Each part of a pipeline runs in a shell of its own.
@@ -511,9 +513,9 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn add(&mut self, mut command: SimpleCommand) {
+    fn add_command(&mut self, mut command: SimpleCommand) {
         if self.commands.len() >= MOST_COMMANDS {
-            return self.stop();
+            return self.stop_reading();
         }
         command.span = self.spans.span(command.span.start, self.level.end);
         command.directory.clone_from(&self.directory);
@@ -529,7 +531,7 @@ impl<'t> Reader<'t> {
         self.commands.push(command);
         if let Some(InnerLine { line, verbatim, span, is_own_shell }) = inner {
             let spans = match (verbatim, self.spans) {
-                (Some(offset), spans) => spans.within(offset),
+                (Some(offset), spans) => spans.shifted_by(offset),
                 (None, SpanBase::Within(_)) => SpanBase::Whole(span),
                 (None, spans) => spans,
             };

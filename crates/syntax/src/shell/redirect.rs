@@ -17,29 +17,29 @@ pub(super) struct HereDocument {
 
 impl Reader<'_> {
     /// Reads a redirection.
-    pub(super) fn redirect(&mut self) {
+    pub(super) fn read_redirection(&mut self) {
         if self.level.command.is_empty() {
             self.level.command.span.start = self.at;
         }
-        if self.eat("<<<") {
-            self.blanks();
-            let word = self.word();
+        if self.eat_prefix("<<<") {
+            self.skip_blanks();
+            let word = self.read_word();
             let is_literal = word.literal().is_some();
             self.level.command.input = Some(HereText { text: word.text, is_literal });
-        } else if self.eat("<<") {
+        } else if self.eat_prefix("<<") {
             self.open_here_document();
         } else {
-            self.file();
+            self.read_file_redirection();
         }
         self.level.end = self.at;
     }
 
     /// Reads the end mark of a here-document.
     fn open_here_document(&mut self) {
-        let removes_tabs = self.eat("-");
-        self.blanks();
+        let removes_tabs = self.eat_prefix("-");
+        self.skip_blanks();
         let start = self.at;
-        let word = self.word();
+        let word = self.read_word();
         if self.at > start {
             let (end, is_literal) = (word.text, word.is_quoted);
             self.level.here.push(HereDocument { end, removes_tabs, is_literal, command: None });
@@ -49,8 +49,8 @@ impl Reader<'_> {
     }
 
     /// Reads `>file` and its like.
-    fn file(&mut self) {
-        let has_both = self.eat("&");
+    fn read_file_redirection(&mut self) {
+        let has_both = self.eat_prefix("&");
         let kind = match self.rest().as_bytes() {
             [b'>', b'>', ..] => RedirectKind::Append,
             [b'>', ..] => RedirectKind::Write,
@@ -62,10 +62,10 @@ impl Reader<'_> {
             RedirectKind::Write if self.peek_at(1) == Some(b'|') => 2,
             RedirectKind::Write | RedirectKind::Read => 1,
         };
-        let is_descriptor = !has_both && self.eat("&");
-        self.blanks();
+        let is_descriptor = !has_both && self.eat_prefix("&");
+        self.skip_blanks();
         let start = self.at;
-        let target = self.word();
+        let target = self.read_word();
         // `2>&1`, `>&-` and `>&3-` name no file.
         let names_none =
             |text: &str| text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
@@ -100,7 +100,7 @@ impl Reader<'_> {
             let is_verbatim = whole.len() == text.len();
             let mut is_literal = here.is_literal;
             if !is_literal {
-                let spans = self.spans.within(start);
+                let spans = self.spans.shifted_by(start);
                 is_literal = self.read_inside(whole, spans, read_here_text).unwrap_or(false);
             }
             let Some(command) = here.command.and_then(|place| self.commands.get_mut(place)) else {
@@ -109,9 +109,9 @@ impl Reader<'_> {
             command.input = Some(HereText { text: text.clone(), is_literal });
             if reads_its_input(command) {
                 let spans = if is_verbatim {
-                    self.spans.within(start)
+                    self.spans.shifted_by(start)
                 } else {
-                    self.spans.whole(Span::new(start, end))
+                    self.spans.with_whole_span(Span::new(start, end))
                 };
                 let directory = command.directory.clone();
                 let now = std::mem::replace(&mut self.directory, directory);

@@ -248,7 +248,7 @@ fn spans_are_those_of_the_text() {
 #[test]
 fn a_text_is_quoted_for_a_shell() {
     for text in ["", "a", "a b", "it's", "$x", "é/ü.md", "-a", "a\nb", "~"] {
-        let commands = parse_commands(&format!("x {}", quote(text)));
+        let commands = parse_commands(&format!("x {}", quote_shell_word(text)));
         assert_eq!(commands[0].words[1].literal(), Some(text), "{text:?}");
     }
 }

@@ -26,7 +26,7 @@ impl PartialWord {
     }
 
     /// Adds a part that stands in the text at an offset.
-    fn push(&mut self, part: &str, at: usize) {
+    fn push_part(&mut self, part: &str, at: usize) {
         if part.is_empty() {
             return;
         }
@@ -42,7 +42,7 @@ impl PartialWord {
         self.text.push(letter);
     }
 
-    fn expand(&mut self, form: WordForm) {
+    fn raise_form(&mut self, form: WordForm) {
         self.form = self.form.max(form);
     }
 }
@@ -76,7 +76,7 @@ fn is_plain(byte: u8) -> bool {
 
 impl Reader<'_> {
     /// Reads a word. It is empty where none begins.
-    pub(super) fn word(&mut self) -> ShellWord {
+    pub(super) fn read_word(&mut self) -> ShellWord {
         let start = self.at;
         let mut word = PartialWord::new();
         while let Some(byte) = self.peek() {
@@ -84,12 +84,12 @@ impl Reader<'_> {
                 b'\r' if self.rest().starts_with("\r\n") => break,
                 b'<' | b'>' if self.at == start && self.peek_at(1) == Some(b'(') => {
                     self.at += 2;
-                    self.substitution();
-                    word.push(&self.text[start..self.at], start);
-                    word.expand(WordForm::Expansion);
+                    self.read_substitution();
+                    word.push_part(&self.text[start..self.at], start);
+                    word.raise_form(WordForm::Expansion);
                 }
                 b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b')' | b'<' | b'>' => break,
-                b'(' if !self.bracket(&mut word) => break,
+                b'(' if !self.read_bracket(&mut word) => break,
                 b'(' => {}
                 b'\'' => self.single_quoted(&mut word),
                 b'"' => {
@@ -97,33 +97,33 @@ impl Reader<'_> {
                     word.is_quoted = true;
                     self.double_quoted(&mut word, true);
                 }
-                b'\\' => self.escape(&mut word),
-                b'$' => self.dollar(&mut word, false),
-                b'`' => self.backticks(&mut word),
+                b'\\' => self.read_escape(&mut word),
+                b'$' => self.read_dollar(&mut word, false),
+                b'`' => self.read_backticks(&mut word),
                 b'*' | b'?' | b'[' => {
-                    word.expand(WordForm::Pattern);
-                    self.take(&mut word, 1);
+                    word.raise_form(WordForm::Pattern);
+                    self.take_letters(&mut word, 1);
                 }
                 b'{' => {
                     let next = self.peek_at(1);
                     let is_alone = next.is_none_or(|next| !is_plain(next) && next != b'$');
                     if !is_alone && next != Some(b'}') {
-                        word.expand(WordForm::Pattern);
+                        word.raise_form(WordForm::Pattern);
                     }
-                    self.take(&mut word, 1);
+                    self.take_letters(&mut word, 1);
                 }
                 b'~' => {
                     // It is expanded at the beginning of a word, and of the parts of a value.
                     if word.text.is_empty() || word.text.ends_with(['=', ':']) {
-                        word.expand(WordForm::Expansion);
+                        word.raise_form(WordForm::Expansion);
                     }
-                    self.take(&mut word, 1);
+                    self.take_letters(&mut word, 1);
                 }
                 _ => {
                     let rest = self.rest().as_bytes();
                     let length = rest.iter().position(|byte| !is_plain(*byte));
                     // A carriage return inside a line is an ordinary letter.
-                    self.take(&mut word, length.unwrap_or(rest.len()).max(1));
+                    self.take_letters(&mut word, length.unwrap_or(rest.len()).max(1));
                 }
             }
         }
@@ -141,14 +141,14 @@ impl Reader<'_> {
     }
 
     /// Takes letters as they stand.
-    fn take(&mut self, word: &mut PartialWord, length: usize) {
+    fn take_letters(&mut self, word: &mut PartialWord, length: usize) {
         let end = self.at + length;
-        word.push(&self.text[self.at..end], self.at);
+        word.push_part(&self.text[self.at..end], self.at);
         self.at = end;
     }
 
     /// Takes the bracket of a list of values (`a=(…)`), or of a pattern (`@(a|b)`); false if it is neither.
-    fn bracket(&mut self, word: &mut PartialWord) -> bool {
+    fn read_bracket(&mut self, word: &mut PartialWord) -> bool {
         let last = word.text.as_bytes().last();
         if word.is_quoted || !matches!(last, Some(b'=' | b'@' | b'+' | b'?' | b'*' | b'!')) {
             return false;
@@ -161,14 +161,14 @@ impl Reader<'_> {
         self.at += 1;
         // Without its end it reaches to that of the text.
         self.is_complete &= self.skip_words();
-        word.push(&self.text[start..self.at], start);
-        word.expand(WordForm::Expansion);
+        word.push_part(&self.text[start..self.at], start);
+        word.raise_form(WordForm::Expansion);
         true
     }
 
     /// Skips words and their separators, up to and with a closing bracket.
     fn skip_words(&mut self) -> bool {
-        if !self.enter() {
+        if !self.enter_nesting() {
             return false;
         }
         let mut is_closed = false;
@@ -185,7 +185,7 @@ impl Reader<'_> {
                     break;
                 }
             } else {
-                self.word();
+                self.read_word();
             }
             if self.at == before {
                 self.at += 1;
@@ -199,16 +199,16 @@ impl Reader<'_> {
         self.at += 1;
         word.is_quoted = true;
         let length = memchr::memchr(b'\'', self.rest().as_bytes());
-        self.take(word, length.unwrap_or(self.rest().len()));
-        self.close(word, length.is_some());
+        self.take_letters(word, length.unwrap_or(self.rest().len()));
+        self.close_quote(word, length.is_some());
     }
 
     /// Steps over a closing quote, or notes that there is none.
-    fn close(&mut self, word: &mut PartialWord, is_closed: bool) {
+    fn close_quote(&mut self, word: &mut PartialWord, is_closed: bool) {
         if is_closed {
             self.at += 1;
         } else {
-            word.expand(WordForm::Expansion);
+            word.raise_form(WordForm::Expansion);
             self.is_complete = false;
         }
     }
@@ -219,53 +219,53 @@ impl Reader<'_> {
             let rest = self.rest();
             let end = memchr::memchr3(b'"', b'\\', b'$', rest.as_bytes()).unwrap_or(rest.len());
             let end = memchr::memchr(b'`', &rest.as_bytes()[..end]).unwrap_or(end);
-            self.take(word, end);
+            self.take_letters(word, end);
             match self.peek() {
-                None if has_quotes => return self.close(word, false),
+                None if has_quotes => return self.close_quote(word, false),
                 None => return,
-                Some(b'"') if has_quotes => return self.close(word, true),
+                Some(b'"') if has_quotes => return self.close_quote(word, true),
                 Some(b'\\') => match self.peek_at(1) {
                     Some(b'\n') => self.at += 2,
                     Some(b'$' | b'`' | b'"' | b'\\') => {
                         self.at += 1;
-                        self.take(word, 1);
+                        self.take_letters(word, 1);
                     }
-                    _ => self.take(word, 1),
+                    _ => self.take_letters(word, 1),
                 },
-                Some(b'$') => self.dollar(word, true),
-                Some(b'`') => self.backticks(word),
-                Some(_) => self.take(word, 1),
+                Some(b'$') => self.read_dollar(word, true),
+                Some(b'`') => self.read_backticks(word),
+                Some(_) => self.take_letters(word, 1),
             }
         }
     }
 
-    fn escape(&mut self, word: &mut PartialWord) {
+    fn read_escape(&mut self, word: &mut PartialWord) {
         let rest = &self.rest()[1..];
         if rest.starts_with('\n') || rest.starts_with("\r\n") {
             self.at += if rest.starts_with('\r') { 3 } else { 2 };
             return;
         }
         // At the end of the text it stands for itself.
-        let Some(letter) = rest.chars().next() else { return self.take(word, 1) };
+        let Some(letter) = rest.chars().next() else { return self.take_letters(word, 1) };
         self.at += 1;
         word.is_quoted = true;
-        self.take(word, letter.len_utf8());
+        self.take_letters(word, letter.len_utf8());
     }
 
     /// Reads what begins with `$`.
-    fn dollar(&mut self, word: &mut PartialWord, is_in_quotes: bool) {
+    fn read_dollar(&mut self, word: &mut PartialWord, is_in_quotes: bool) {
         let start = self.at;
         match self.peek_at(1) {
             Some(b'(') => {
                 self.at += 1;
                 if !(self.peek_at(1) == Some(b'(') && self.skip_arithmetic()) {
                     self.at += 1;
-                    self.substitution();
+                    self.read_substitution();
                 }
             }
             Some(b'{') => {
                 self.at += 2;
-                self.parameter(is_in_quotes);
+                self.read_parameter(is_in_quotes);
             }
             Some(b'\'') if !is_in_quotes => return self.escaped_quoted(word),
             Some(b'"') if !is_in_quotes => {
@@ -275,15 +275,15 @@ impl Reader<'_> {
             Some(b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'_') => self.at += 2,
             Some(next) if next.is_ascii_alphanumeric() => self.at += 2,
             // It stands for itself.
-            _ => return self.take(word, 1),
+            _ => return self.take_letters(word, 1),
         }
-        word.push(&self.text[start..self.at], start);
-        word.expand(WordForm::Expansion);
+        word.push_part(&self.text[start..self.at], start);
+        word.raise_form(WordForm::Expansion);
     }
 
     /// Skips the rest of `${…}`, and reads the substitutions in it.
-    fn parameter(&mut self, is_in_quotes: bool) {
-        if !self.enter() {
+    fn read_parameter(&mut self, is_in_quotes: bool) {
+        if !self.enter_nesting() {
             return;
         }
         let mut ignored = PartialWord::new();
@@ -297,15 +297,15 @@ impl Reader<'_> {
                     self.at += 1;
                     break;
                 }
-                Some(b'\\') => self.escape(&mut ignored),
+                Some(b'\\') => self.read_escape(&mut ignored),
                 Some(b'\'') if !is_in_quotes => self.single_quoted(&mut ignored),
                 Some(b'\'') => self.at += 1,
                 Some(b'"') => {
                     self.at += 1;
                     self.double_quoted(&mut ignored, true);
                 }
-                Some(b'$') => self.dollar(&mut ignored, true),
-                Some(b'`') => self.backticks(&mut ignored),
+                Some(b'$') => self.read_dollar(&mut ignored, true),
+                Some(b'`') => self.read_backticks(&mut ignored),
                 Some(_) => {
                     let rest = self.rest().as_bytes();
                     let is_sign =
@@ -324,23 +324,23 @@ impl Reader<'_> {
         loop {
             let rest = self.rest();
             let length = memchr::memchr2(b'\'', b'\\', rest.as_bytes());
-            self.take(word, length.unwrap_or(rest.len()));
+            self.take_letters(word, length.unwrap_or(rest.len()));
             match self.peek() {
                 Some(b'\\') => {
                     let (letter, length) = escaped_letter(&self.rest()[1..]);
                     self.at += 1 + length;
                     match letter {
                         Some(letter) => word.push_escaped(letter),
-                        None => word.expand(WordForm::Expansion),
+                        None => word.raise_form(WordForm::Expansion),
                     }
                 }
-                quote => return self.close(word, quote.is_some()),
+                quote => return self.close_quote(word, quote.is_some()),
             }
         }
     }
 
     /// Reads a command in backticks.
-    fn backticks(&mut self, word: &mut PartialWord) {
+    fn read_backticks(&mut self, word: &mut PartialWord) {
         let start = self.at;
         self.at += 1;
         let mut has_escapes = false;
@@ -363,14 +363,14 @@ impl Reader<'_> {
         let line = &text[inner..inner + length];
         if has_escapes {
             let line = line.replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\");
-            let place = self.spans.whole(Span::new(start, self.at));
+            let place = self.spans.with_whole_span(Span::new(start, self.at));
             self.inner_line(&line, place, ShellOrigin::Substitution);
         } else {
-            self.inner_line(line, self.spans.within(inner), ShellOrigin::Substitution);
+            self.inner_line(line, self.spans.shifted_by(inner), ShellOrigin::Substitution);
         }
         self.at = (self.at + 1).min(self.text.len());
-        word.push(&text[start..self.at], start);
-        word.expand(WordForm::Expansion);
+        word.push_part(&text[start..self.at], start);
+        word.raise_form(WordForm::Expansion);
     }
 }
 

@@ -66,7 +66,7 @@ impl SimpleCommand {
         all.push(Invocation { words: &self.words, through: InvokedThrough::Shell, directory });
         while all.len() < MOST_WRAPPERS
             && let Some(last) = all.last()
-            && let Some(next) = unwrapped(last)
+            && let Some(next) = find_wrapped_program(last)
         {
             all.push(next);
         }
@@ -100,12 +100,15 @@ impl Wrapper {
         Wrapper { names, verbs: &[], through, letters, long: &[], operands: 0 }
     }
 
-    const fn long(mut self, long: &'static [&'static str]) -> Wrapper {
+    const fn with_long_options(mut self, long: &'static [&'static str]) -> Wrapper {
         self.long = long;
         self
     }
 
-    const fn package(names: &'static [&'static str], verbs: &'static [&'static str]) -> Wrapper {
+    const fn package_runner(
+        names: &'static [&'static str],
+        verbs: &'static [&'static str],
+    ) -> Wrapper {
         let through = InvokedThrough::Package;
         let long = &["package", "with", "from", "python", "extra", "group", "directory", "project"];
         Wrapper { names, verbs, through, letters: "p", long, operands: 0 }
@@ -115,7 +118,7 @@ impl Wrapper {
 /// The options that take a value are those of the manual pages of sudo 1.9, GNU coreutils 9, findutils 4.9,
 /// util-linux 2.38 and bash 5.2, and of the help of npm 11, pnpm 10, yarn 4, bun 1.2 and uv 0.9.
 const WRAPPERS: &[Wrapper] = &[
-    Wrapper::new(&["sudo"], "CDghpRrTtUu").long(&[
+    Wrapper::new(&["sudo"], "CDghpRrTtUu").with_long_options(&[
         "close-from",
         "chdir",
         "group",
@@ -129,17 +132,20 @@ const WRAPPERS: &[Wrapper] = &[
         "user",
     ]),
     Wrapper::new(&["doas"], "Cu"),
-    Wrapper::new(&["env"], "CuS").long(&["chdir", "unset", "split-string"]),
+    Wrapper::new(&["env"], "CuS").with_long_options(&["chdir", "unset", "split-string"]),
     Wrapper::new(&["command", "builtin", "nohup", "setsid"], ""),
     Wrapper::new(&["exec"], "a"),
-    Wrapper::new(&["time"], "fo").long(&["format", "output"]),
-    Wrapper::new(&["nice"], "n").long(&["adjustment"]),
-    Wrapper::new(&["ionice"], "cn").long(&["class", "classdata"]),
-    Wrapper::new(&["stdbuf"], "ioe").long(&["input", "output", "error"]),
-    Wrapper { operands: 1, ..Wrapper::new(&["timeout"], "ks").long(&["kill-after", "signal"]) },
+    Wrapper::new(&["time"], "fo").with_long_options(&["format", "output"]),
+    Wrapper::new(&["nice"], "n").with_long_options(&["adjustment"]),
+    Wrapper::new(&["ionice"], "cn").with_long_options(&["class", "classdata"]),
+    Wrapper::new(&["stdbuf"], "ioe").with_long_options(&["input", "output", "error"]),
+    Wrapper {
+        operands: 1,
+        ..Wrapper::new(&["timeout"], "ks").with_long_options(&["kill-after", "signal"])
+    },
     Wrapper {
         through: InvokedThrough::Arguments,
-        ..Wrapper::new(&["xargs"], "aEdILnPs").long(&[
+        ..Wrapper::new(&["xargs"], "aEdILnPs").with_long_options(&[
             "arg-file",
             "delimiter",
             "max-args",
@@ -148,16 +154,16 @@ const WRAPPERS: &[Wrapper] = &[
             "process-slot-var",
         ])
     },
-    Wrapper::package(&["npx", "bunx", "pnpx", "pnx", "uvx"], &[]),
-    Wrapper::package(&["npm"], &["exec", "x"]),
-    Wrapper::package(&["pnpm", "yarn"], &["exec", "dlx"]),
-    Wrapper::package(&["bun"], &["x"]),
-    Wrapper::package(&["uv", "poetry", "pdm", "pipenv", "rye", "hatch", "pipx"], &["run"]),
-    Wrapper::package(&["bundle", "mise"], &["exec", "x"]),
+    Wrapper::package_runner(&["npx", "bunx", "pnpx", "pnx", "uvx"], &[]),
+    Wrapper::package_runner(&["npm"], &["exec", "x"]),
+    Wrapper::package_runner(&["pnpm", "yarn"], &["exec", "dlx"]),
+    Wrapper::package_runner(&["bun"], &["x"]),
+    Wrapper::package_runner(&["uv", "poetry", "pdm", "pipenv", "rye", "hatch", "pipx"], &["run"]),
+    Wrapper::package_runner(&["bundle", "mise"], &["exec", "x"]),
 ];
 
 /// Returns the program that another one runs.
-fn unwrapped<'c>(outer: &Invocation<'c>) -> Option<Invocation<'c>> {
+fn find_wrapped_program<'c>(outer: &Invocation<'c>) -> Option<Invocation<'c>> {
     let name = outer.program()?;
     if name == "find" {
         return executed_by_find(outer);

@@ -78,17 +78,17 @@ impl YamlBuilder {
                     };
                     let offset = tab.map_or(offset, |tab| self.shift + tab);
                     let message = format!("{}{way_out}", error.info());
-                    self.problem(ProblemKind::Syntax, Span::at(offset), message);
+                    self.report_problem(ProblemKind::Syntax, Span::empty_at(offset), message);
                     break;
                 }
             };
-            let span = self.place(span, input);
+            let span = self.source_span(span, input);
             match event {
                 Event::DocumentStart(..) => {
                     documents += 1;
                     if documents > 1 {
                         let message = "only the first document of a file is read".to_owned();
-                        self.problem(ProblemKind::ExtraDocument, span, message);
+                        self.report_problem(ProblemKind::ExtraDocument, span, message);
                         break;
                     }
                 }
@@ -96,20 +96,20 @@ impl YamlBuilder {
                     let (plain, tagged) = (style == ScalarStyle::Plain, tag.is_some());
                     let span = match style {
                         // The parser's span reaches to the next token.
-                        ScalarStyle::Literal | ScalarStyle::Folded => self.trimmed(span, input),
+                        ScalarStyle::Literal | ScalarStyle::Folded => self.trim_span(span, input),
                         _ => span,
                     };
                     let text = ScalarText::Decoded(text.as_ref().into());
-                    let node = self.add(NodeShape::Scalar { text, plain, tagged }, span, 1);
+                    let node = self.add_node(NodeShape::Scalar { text, plain, tagged }, span, 1);
                     self.set_anchor(anchor, node);
                 }
-                Event::SequenceStart(_, anchor, _) => self.start(anchor, span, false),
-                Event::MappingStart(_, anchor, _) => self.start(anchor, span, true),
-                Event::SequenceEnd | Event::MappingEnd => self.end(span),
-                Event::Alias(anchor) => self.alias(anchor, span),
+                Event::SequenceStart(_, anchor, _) => self.start_collection(anchor, span, false),
+                Event::MappingStart(_, anchor, _) => self.start_collection(anchor, span, true),
+                Event::SequenceEnd | Event::MappingEnd => self.end_collection(span),
+                Event::Alias(anchor) => self.add_alias(anchor, span),
                 Event::UnresolvedAlias(name) => {
                     let message = format!("`*{name}` refers to an anchor that does not exist");
-                    self.broken(ProblemKind::UnknownAlias, span, message);
+                    self.add_broken(ProblemKind::UnknownAlias, span, message);
                 }
                 _ => {}
             }
@@ -131,19 +131,19 @@ impl YamlBuilder {
         self.open.len()
     }
 
-    fn place(&self, span: granit_parser::Span, text: &str) -> Span {
+    fn source_span(&self, span: granit_parser::Span, text: &str) -> Span {
         let offset = |marker: granit_parser::Marker| marker.byte_offset().unwrap_or(text.len());
         Span::new(self.shift + offset(span.start), self.shift + offset(span.end))
     }
 
-    fn trimmed(&self, span: Span, input: &str) -> Span {
+    fn trim_span(&self, span: Span, input: &str) -> Span {
         let text = input.get(span.start - self.shift..span.end - self.shift).unwrap_or_default();
         Span::new(span.start, span.start + text.trim_end().len())
     }
 
     /// Reports a problem. Kinds that can occur in every line are listed up to a limit and counted
     /// beyond it; those that occur once are always listed.
-    fn problem(&mut self, kind: ProblemKind, span: Span, message: String) {
+    fn report_problem(&mut self, kind: ProblemKind, span: Span, message: String) {
         let repeats = matches!(kind, ProblemKind::UnknownAlias | ProblemKind::DuplicateKey);
         if repeats && self.yaml.problems.len() >= limits::PROBLEMS_PER_FILE {
             self.more.get_or_insert((kind, span, 0)).2 += 1;
@@ -153,19 +153,19 @@ impl YamlBuilder {
     }
 
     /// Adds a scalar that is a slice of the input, without anchor or tag.
-    pub(super) fn scalar(&mut self, text: Range<usize>, plain: bool, span: Span) {
+    pub(super) fn add_scalar(&mut self, text: Range<usize>, plain: bool, span: Span) {
         let text = ScalarText::Input { start: index_of(text.start), end: index_of(text.end) };
-        self.add(NodeShape::Scalar { text, plain, tagged: false }, span, 1);
+        self.add_node(NodeShape::Scalar { text, plain, tagged: false }, span, 1);
     }
 
     /// Adds a decoded scalar, without anchor or tag.
-    pub(super) fn decoded(&mut self, text: String, span: Span) {
+    pub(super) fn add_decoded(&mut self, text: String, span: Span) {
         let text = ScalarText::Decoded(text.into_boxed_str());
-        self.add(NodeShape::Scalar { text, plain: false, tagged: false }, span, 1);
+        self.add_node(NodeShape::Scalar { text, plain: false, tagged: false }, span, 1);
     }
 
     /// Opens a collection.
-    pub(super) fn start(&mut self, anchor: usize, span: Span, is_mapping: bool) {
+    pub(super) fn start_collection(&mut self, anchor: usize, span: Span, is_mapping: bool) {
         // An alias to an open collection would refer to its own container.
         let node = self.push_node(NodeShape::Broken(ProblemKind::UnknownAlias), span, 1);
         let first = self.pending.len();
@@ -174,18 +174,18 @@ impl YamlBuilder {
 
     /// Closes the innermost collection. `span` is its closing bracket; block collections have none,
     /// and extend from their first child to their last.
-    pub(super) fn end(&mut self, span: Span) {
+    pub(super) fn end_collection(&mut self, span: Span) {
         let Some(open) = self.open.pop() else { return };
         if open.is_mapping {
             self.report_duplicates(open.first);
         }
         let first = index_of(self.yaml.children.len());
         let children = Children { first, count: index_of(self.pending.len() - open.first) };
-        let start = self.yaml.data(open.node).span.start;
+        let start = self.yaml.node_data(open.node).span.start;
         let nodes = &self.pending[open.first..];
         let place = match (nodes.first(), nodes.last()) {
             (Some(&first), Some(&last)) if span.start == span.end => {
-                Span::new(self.yaml.data(first).span.start, self.yaml.data(last).span.end)
+                Span::new(self.yaml.node_data(first).span.start, self.yaml.node_data(last).span.end)
             }
             _ => Span::new(start, span.end),
         };
@@ -196,38 +196,38 @@ impl YamlBuilder {
         let shape = if open.is_mapping { NodeShape::Mapping } else { NodeShape::Sequence };
         node.shape = shape(children);
         self.set_anchor(open.anchor, open.node);
-        self.adopt(open.node, open.weight);
+        self.adopt_node(open.node, open.weight);
     }
 
-    fn alias(&mut self, anchor: usize, span: Span) {
+    fn add_alias(&mut self, anchor: usize, span: Span) {
         match self.anchors.get(anchor).copied().flatten() {
             Some(target) => {
-                let weight = self.yaml.data(target).weight;
+                let weight = self.yaml.node_data(target).weight;
                 if self.total.saturating_add(weight) > limits::YAML_EXPANDED_NODES {
                     let limit = limits::YAML_EXPANDED_NODES;
                     let message =
                         format!("aliases expand this document to more than {limit} nodes");
-                    self.broken(ProblemKind::AliasBomb, span, message);
+                    self.add_broken(ProblemKind::AliasBomb, span, message);
                 } else {
-                    self.add(NodeShape::Alias(target), span, weight);
+                    self.add_node(NodeShape::Alias(target), span, weight);
                 }
             }
             // The collection of the anchor is still open: the alias refers to its own container.
             None => {
                 let message = "an alias cannot refer to the node that contains it".to_owned();
-                self.broken(ProblemKind::UnknownAlias, span, message);
+                self.add_broken(ProblemKind::UnknownAlias, span, message);
             }
         }
     }
 
     /// Adds a reference that cannot be followed. An alias bomb is one problem for all its
     /// references.
-    fn broken(&mut self, kind: ProblemKind, span: Span, message: String) {
+    fn add_broken(&mut self, kind: ProblemKind, span: Span, message: String) {
         let is_known = |problem: &Problem| problem.kind == ProblemKind::AliasBomb;
         if kind != ProblemKind::AliasBomb || !self.yaml.problems.iter().any(is_known) {
-            self.problem(kind, span, message);
+            self.report_problem(kind, span, message);
         }
-        self.add(NodeShape::Broken(kind), span, 1);
+        self.add_node(NodeShape::Broken(kind), span, 1);
     }
 
     fn set_anchor(&mut self, anchor: usize, node: u32) {
@@ -240,10 +240,10 @@ impl YamlBuilder {
         self.anchors[anchor] = Some(node);
     }
 
-    fn add(&mut self, shape: NodeShape, span: Span, weight: usize) -> u32 {
+    fn add_node(&mut self, shape: NodeShape, span: Span, weight: usize) -> u32 {
         let node = self.push_node(shape, span, weight);
         self.total = self.total.saturating_add(weight);
-        self.adopt(node, weight);
+        self.adopt_node(node, weight);
         node
     }
 
@@ -254,7 +254,7 @@ impl YamlBuilder {
     }
 
     /// Adds a finished node to the innermost open collection, or makes it the root.
-    fn adopt(&mut self, node: u32, weight: usize) {
+    fn adopt_node(&mut self, node: u32, weight: usize) {
         match self.open.last_mut() {
             Some(parent) => {
                 parent.weight = parent.weight.saturating_add(weight);
@@ -271,9 +271,9 @@ impl YamlBuilder {
         let items = &self.pending[first..];
         let mut names: Vec<(&str, Span)> = Vec::with_capacity(items.len() / 2);
         for pair in items.chunks_exact(2) {
-            let key = self.yaml.data(pair[0]);
+            let key = self.yaml.node_data(pair[0]);
             if let NodeShape::Scalar { text, .. } = &key.shape {
-                let name = text.of(&self.yaml.input);
+                let name = text.resolve_text(&self.yaml.input);
                 if name != "<<" {
                     names.push((name, key.span));
                 }
@@ -301,7 +301,7 @@ impl YamlBuilder {
         }
         for (name, span) in duplicates {
             let message = format!("`{name}` stands twice here; the first one counts");
-            self.problem(ProblemKind::DuplicateKey, span, message);
+            self.report_problem(ProblemKind::DuplicateKey, span, message);
         }
     }
 }

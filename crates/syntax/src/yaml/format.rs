@@ -19,7 +19,7 @@ const ROUNDS: usize = 4;
 pub fn format_header(header: &str) -> String {
     let mut current = header.to_owned();
     for _ in 0..ROUNDS {
-        let Some(next) = step(&current) else { return header.to_owned() };
+        let Some(next) = format_step(&current) else { return header.to_owned() };
         if next == current {
             return next;
         }
@@ -39,27 +39,27 @@ enum Effort {
     Indentation,
 }
 
-fn step(text: &str) -> Option<String> {
+fn format_step(text: &str) -> Option<String> {
     let text = text.replace("\r\n", "\n");
     let before = Yaml::parse(&text);
     if before.syntax_error().is_some() || text.starts_with('\u{feff}') {
         return None;
     }
-    let notes = HeaderNotes::of(&before, &text);
+    let notes = HeaderNotes::from_yaml(&before, &text);
     let is_same = |written: &String| {
         let is_ink = |character: &char| !matches!(character, ' ' | '\t' | '\n');
         written.chars().filter(is_ink).eq(text.chars().filter(is_ink))
-            && same(&before, &Yaml::parse(written))
+            && is_same_tree(&before, &Yaml::parse(written))
     };
     [Effort::Indentation, Effort::Spacing, Effort::Edges]
         .into_iter()
-        .map(|effort| notes.write(&text, effort))
+        .map(|effort| notes.render_lines(&text, effort))
         .find(is_same)
         .or(Some(text.clone()))
 }
 
 /// Returns whether two documents have equal trees, apart from their spans.
-fn same(one: &Yaml, two: &Yaml) -> bool {
+fn is_same_tree(one: &Yaml, two: &Yaml) -> bool {
     let kinds = |yaml: &Yaml| yaml.problems.iter().map(|problem| problem.kind).collect::<Vec<_>>();
     kinds(one) == kinds(two)
         && match (one.root, two.root) {
@@ -71,24 +71,24 @@ fn same(one: &Yaml, two: &Yaml) -> bool {
 
 /// Compares two nodes. The parser limits the nesting, and so the recursion.
 fn same_node(one: &Yaml, first: u32, two: &Yaml, second: u32) -> bool {
-    match (&one.data(first).shape, &two.data(second).shape) {
+    match (&one.node_data(first).shape, &two.node_data(second).shape) {
         (
             NodeShape::Scalar { text, plain, tagged },
             NodeShape::Scalar { text: other, plain: other_plain, tagged: other_tagged },
         ) => {
-            text.of(&one.input) == other.of(&two.input)
+            text.resolve_text(&one.input) == other.resolve_text(&two.input)
                 && plain == other_plain
                 && tagged == other_tagged
         }
         (&NodeShape::Sequence(left), &NodeShape::Sequence(right))
         | (&NodeShape::Mapping(left), &NodeShape::Mapping(right)) => {
-            let (left, right) = (one.slice(left), two.slice(right));
+            let (left, right) = (one.child_indices(left), two.child_indices(right));
             left.len() == right.len()
                 && left.iter().zip(right).all(|(&left, &right)| same_node(one, left, two, right))
         }
         (NodeShape::Alias(_), NodeShape::Alias(_)) => {
-            one.input.get(one.data(first).span.range())
-                == two.input.get(two.data(second).span.range())
+            one.input.get(one.node_data(first).span.range())
+                == two.input.get(two.node_data(second).span.range())
         }
         (NodeShape::Broken(kind), NodeShape::Broken(other)) => kind == other,
         _ => false,
@@ -124,14 +124,14 @@ struct BlockList {
 }
 
 impl<'y> HeaderNotes<'y> {
-    fn of(yaml: &'y Yaml, text: &'y str) -> HeaderNotes<'y> {
+    fn from_yaml(yaml: &'y Yaml, text: &'y str) -> HeaderNotes<'y> {
         let starts: Vec<usize> = std::iter::once(0)
             .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|offset| offset + 1))
             .collect();
         let lines = vec![HeaderLine::default(); starts.len()];
         let mut notes = HeaderNotes { yaml, text, starts, lines, lists: Vec::new() };
         if let Some(root) = yaml.root {
-            notes.visit(root);
+            notes.visit_node(root);
         }
         notes.shift_lists();
         notes
@@ -142,39 +142,39 @@ impl<'y> HeaderNotes<'y> {
     }
 
     /// Returns the text of the line before an offset.
-    fn before(&self, offset: usize) -> &'y str {
+    fn line_before(&self, offset: usize) -> &'y str {
         let start = self.starts[self.line_at(offset)];
         self.text.get(start..offset).unwrap_or_default()
     }
 
-    fn visit(&mut self, index: u32) {
+    fn visit_node(&mut self, index: u32) {
         let yaml = self.yaml;
-        let data = yaml.data(index);
+        let data = yaml.node_data(index);
         match data.shape {
             NodeShape::Scalar { plain, .. } => {
                 // A block scalar begins on the line after its `|`.
-                let stands_alone = !plain && self.before(data.span.start).trim().is_empty();
-                self.keep(data.span, stands_alone);
+                let stands_alone = !plain && self.line_before(data.span.start).trim().is_empty();
+                self.keep_lines(data.span, stands_alone);
             }
-            NodeShape::Alias(_) | NodeShape::Broken(_) => self.keep(data.span, false),
+            NodeShape::Alias(_) | NodeShape::Broken(_) => self.keep_lines(data.span, false),
             NodeShape::Sequence(children) | NodeShape::Mapping(children)
-                if self.is_flow(data.span, yaml.slice(children)) =>
+                if self.is_flow(data.span, yaml.child_indices(children)) =>
             {
-                self.keep(data.span, false);
+                self.keep_lines(data.span, false);
             }
             NodeShape::Sequence(items) => {
-                for &item in yaml.slice(items) {
+                for &item in yaml.child_indices(items) {
                     self.space_before(item);
-                    self.visit(item);
+                    self.visit_node(item);
                 }
             }
             NodeShape::Mapping(fields) => {
-                for pair in yaml.slice(fields).chunks_exact(2) {
-                    let (key, value) = (yaml.data(pair[0]).span, pair[1]);
+                for pair in yaml.child_indices(fields).chunks_exact(2) {
+                    let (key, value) = (yaml.node_data(pair[0]).span, pair[1]);
                     self.space_after(key);
-                    self.visit(pair[0]);
+                    self.visit_node(pair[0]);
                     self.note_list(key, value);
-                    self.visit(value);
+                    self.visit_node(value);
                 }
             }
         }
@@ -183,14 +183,15 @@ impl<'y> HeaderNotes<'y> {
     /// Returns whether a collection begins with a bracket; a block collection begins with its first
     /// child.
     fn is_flow(&self, span: Span, children: &[u32]) -> bool {
-        let starts_inside =
-            children.first().is_none_or(|&child| self.yaml.data(child).span.start != span.start);
+        let starts_inside = children
+            .first()
+            .is_none_or(|&child| self.yaml.node_data(child).span.start != span.start);
         let written = self.text.get(span.start..).unwrap_or_default();
         starts_inside && written.starts_with(['[', '{'])
     }
 
     /// Records the end of a value, and keeps its lines if it has several.
-    fn keep(&mut self, span: Span, stands_alone: bool) {
+    fn keep_lines(&mut self, span: Span, stands_alone: bool) {
         let (first, last) = (self.line_at(span.start), self.line_at(span.end));
         self.lines[last].end = self.lines[last].end.max(span.end);
         if first != last || stands_alone {
@@ -202,10 +203,10 @@ impl<'y> HeaderNotes<'y> {
 
     /// Replaces the blanks between a dash and a one-line value by one space.
     fn space_before(&mut self, item: u32) {
-        let span = self.yaml.data(item).span;
-        let before = self.before(span.start);
+        let span = self.yaml.node_data(item).span;
+        let before = self.line_before(span.start);
         let dash = before.trim_end_matches([' ', '\t']);
-        let is_scalar = !matches!(self.yaml.data(item).shape, NodeShape::Mapping(_));
+        let is_scalar = !matches!(self.yaml.node_data(item).shape, NodeShape::Mapping(_));
         if is_scalar && dash.ends_with('-') && dash.len() < before.len() {
             let gap = Span::new(span.start - (before.len() - dash.len()), span.start);
             // Nested values would have to move with the item.
@@ -218,7 +219,7 @@ impl<'y> HeaderNotes<'y> {
 
     /// Removes the blanks before the colon of a key, and leaves one after it.
     fn space_after(&mut self, key: Span) {
-        if self.before(key.start).contains(|character| !matches!(character, ' ' | '-')) {
+        if self.line_before(key.start).contains(|character| !matches!(character, ' ' | '-')) {
             return;
         }
         let line = self.line_at(key.end);
@@ -241,12 +242,12 @@ impl<'y> HeaderNotes<'y> {
     }
 
     fn note_list(&mut self, key: Span, value: u32) {
-        let data = self.yaml.data(value);
+        let data = self.yaml.node_data(value);
         let NodeShape::Sequence(items) = data.shape else { return };
-        if self.is_flow(data.span, self.yaml.slice(items)) {
+        if self.is_flow(data.span, self.yaml.child_indices(items)) {
             return;
         }
-        let before = self.before(data.span.start);
+        let before = self.line_before(data.span.start);
         let dash = before.len() - before.trim_start_matches(' ').len();
         let is_below = self.line_at(data.span.start) > self.line_at(key.start);
         if is_below && before[dash..].trim_end_matches(' ') == "-" {
@@ -262,15 +263,16 @@ impl<'y> HeaderNotes<'y> {
             if lines.is_empty() || self.lines[lines.clone()].iter().any(|line| line.is_kept) {
                 continue;
             }
-            let column = signed(self.before(list.key.start).len()) + self.lines[line].shift;
-            let shift = column + 2 - signed(list.dash);
+            let column =
+                signed_count(self.line_before(list.key.start).len()) + self.lines[line].shift;
+            let shift = column + 2 - signed_count(list.dash);
             for line in &mut self.lines[lines] {
                 line.shift = shift;
             }
         }
     }
 
-    fn write(&self, text: &str, effort: Effort) -> String {
+    fn render_lines(&self, text: &str, effort: Effort) -> String {
         let mut output = String::with_capacity(text.len() + 16);
         let mut kept_end = 0;
         for (index, line) in self.lines.iter().enumerate() {
@@ -292,7 +294,7 @@ impl<'y> HeaderNotes<'y> {
                 continue;
             }
             let shift = if effort >= Effort::Indentation { line.shift } else { 0 };
-            output.push_str(&shifted(content, shift));
+            output.push_str(&shift_line(content, shift));
             output.push('\n');
         }
         while output.len() > kept_end && (output.ends_with("\n\n") || output == "\n") {
@@ -302,7 +304,7 @@ impl<'y> HeaderNotes<'y> {
     }
 }
 
-fn signed(count: usize) -> isize {
+fn signed_count(count: usize) -> isize {
     isize::try_from(count).unwrap_or(isize::MAX)
 }
 
@@ -327,7 +329,7 @@ fn with_gaps(content: &str, start: usize, line: &HeaderLine) -> String {
     written
 }
 
-fn shifted(content: &str, shift: isize) -> String {
+fn shift_line(content: &str, shift: isize) -> String {
     if shift >= 0 {
         let indent = if content.is_empty() { 0 } else { shift.unsigned_abs() };
         return format!("{}{content}", " ".repeat(indent));
@@ -423,7 +425,7 @@ mod tests {
             assert_eq!(format_header(&once), once, "{text:?}");
             let plain = text.replace("\r\n", "\n");
             let (before, after) = (Yaml::parse(&plain), Yaml::parse(&once));
-            assert!(once == text || same(&before, &after), "{text:?} {once:?}");
+            assert!(once == text || is_same_tree(&before, &after), "{text:?} {once:?}");
             Ok(())
         })
         .budget_ms(1_000);

@@ -99,7 +99,7 @@ enum ScalarText {
 }
 
 impl ScalarText {
-    fn of<'y>(&'y self, input: &'y str) -> &'y str {
+    fn resolve_text<'y>(&'y self, input: &'y str) -> &'y str {
         match self {
             &ScalarText::Input { start, end } => {
                 input.get(start as usize..end as usize).unwrap_or_default()
@@ -152,7 +152,8 @@ impl Yaml {
     pub fn parse(text: &str) -> Yaml {
         let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
         let text = &text[skipped..];
-        quick::parse(text, skipped).unwrap_or_else(|| YamlBuilder::new(text, skipped).parse(text))
+        quick::parse_subset(text, skipped)
+            .unwrap_or_else(|| YamlBuilder::new(text, skipped).parse(text))
     }
 
     /// Returns the top node; `None` for an empty document or one that is not YAML.
@@ -178,11 +179,11 @@ impl Yaml {
         }
     }
 
-    fn data(&self, index: u32) -> &NodeData {
+    fn node_data(&self, index: u32) -> &NodeData {
         &self.nodes[index as usize]
     }
 
-    fn slice(&self, Children { first, count }: Children) -> &[u32] {
+    fn child_indices(&self, Children { first, count }: Children) -> &[u32] {
         &self.children[first as usize..(first + count) as usize]
     }
 }
@@ -190,22 +191,22 @@ impl Yaml {
 impl<'y> Node<'y> {
     /// Returns the span of the node itself; for an alias, that of the alias.
     pub fn span(self) -> Span {
-        self.yaml.data(self.index).span
+        self.yaml.node_data(self.index).span
     }
 
     /// Returns the content of the node, with aliases followed.
     pub fn value(self) -> Value<'y> {
         let yaml = self.yaml;
-        match &yaml.data(self.index).shape {
-            NodeShape::Scalar { text, plain, tagged } => match text.of(&yaml.input) {
+        match &yaml.node_data(self.index).shape {
+            NodeShape::Scalar { text, plain, tagged } => match text.resolve_text(&yaml.input) {
                 text if *plain && !tagged && is_null(text) => Value::Null,
                 text => Value::Scalar(text),
             },
             &NodeShape::Sequence(items) => {
-                Value::Sequence(Sequence { yaml, items: yaml.slice(items) })
+                Value::Sequence(Sequence { yaml, items: yaml.child_indices(items) })
             }
             &NodeShape::Mapping(items) => {
-                Value::Mapping(Mapping { yaml, items: yaml.slice(items) })
+                Value::Mapping(Mapping { yaml, items: yaml.child_indices(items) })
             }
             // An alias refers to a node that was complete before it, so the recursion ends.
             &NodeShape::Alias(target) => Node { yaml, index: target }.value(),
@@ -223,12 +224,12 @@ impl<'y> Node<'y> {
 
     /// Returns whether the scalar was written without quotes, as a plain word or line.
     pub fn is_plain(self) -> bool {
-        matches!(self.yaml.data(self.index).shape, NodeShape::Scalar { plain: true, .. })
+        matches!(self.yaml.node_data(self.index).shape, NodeShape::Scalar { plain: true, .. })
     }
 
     /// Returns whether the node carries a tag such as `!name`.
     pub(crate) fn is_tagged(self) -> bool {
-        matches!(self.yaml.data(self.index).shape, NodeShape::Scalar { tagged: true, .. })
+        matches!(self.yaml.node_data(self.index).shape, NodeShape::Scalar { tagged: true, .. })
     }
 }
 
@@ -293,14 +294,14 @@ impl<'y> Mapping<'y> {
     pub fn effective_fields(self) -> Vec<Field<'y>> {
         let mut fields = FieldIndex::with_capacity(self.items.len() / 2);
         let mut merges = Vec::new();
-        fields.take(self, &mut merges);
+        fields.add_fields(self, &mut merges);
         merges.reverse();
         // Merged mappings may merge in turn; each is taken once, so a cycle ends.
         let mut seen: HashSet<*const u32> = HashSet::new();
         while let Some(merged) = merges.pop() {
             match merged.value() {
                 Value::Mapping(mapping) if seen.insert(mapping.items.as_ptr()) => {
-                    fields.take(mapping, &mut merges);
+                    fields.add_fields(mapping, &mut merges);
                 }
                 Value::Sequence(list) => {
                     let start = merges.len();
@@ -334,7 +335,7 @@ impl<'y> FieldIndex<'y> {
     }
 
     /// Adds the new fields of a mapping, and its merge keys.
-    fn take(&mut self, mapping: Mapping<'y>, merges: &mut Vec<Node<'y>>) {
+    fn add_fields(&mut self, mapping: Mapping<'y>, merges: &mut Vec<Node<'y>>) {
         for field in mapping.fields() {
             if field.name() == "<<" && field.key.is_plain() {
                 merges.push(field.value);

@@ -13,7 +13,7 @@ use super::Yaml;
 use super::build::YamlBuilder;
 
 /// Reads `text`, which begins `shift` bytes into its file, if it is in the subset.
-pub(super) fn parse(text: &str, shift: usize) -> Option<Yaml> {
+pub(super) fn parse_subset(text: &str, shift: usize) -> Option<Yaml> {
     if !text.ends_with('\n') || !is_ordinary(text) || has_odd_character(text) {
         return None;
     }
@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str, shift: usize) -> Option<Yaml> {
     if line.indent != 0 {
         return None;
     }
-    reader.block(line)?;
+    reader.read_block(line)?;
     // Further text does not belong to the first block.
     if reader.next_line().is_some() { None } else { Some(reader.builder.finish()) }
 }
@@ -107,28 +107,28 @@ impl<'t> QuickReader<'t> {
         Span::new(self.shift + start, self.shift + end)
     }
 
-    fn open(&mut self, start: usize, is_mapping: bool) -> Option<()> {
+    fn open_collection(&mut self, start: usize, is_mapping: bool) -> Option<()> {
         if self.builder.depth() >= limits::YAML_DEPTH / 2 {
             return None;
         }
         let span = self.span(start, start);
-        self.builder.start(0, span, is_mapping);
+        self.builder.start_collection(0, span, is_mapping);
         Some(())
     }
 
-    fn close(&mut self) {
+    fn close_collection(&mut self) {
         let span = self.span(self.at, self.at);
-        self.builder.end(span);
+        self.builder.end_collection(span);
     }
 
     /// Reads the collection that begins on `line`.
-    fn block(&mut self, line: QuickLine) -> Option<()> {
-        if self.is_item(line) { self.list(line) } else { self.mapping(line) }
+    fn read_block(&mut self, line: QuickLine) -> Option<()> {
+        if self.is_item(line) { self.read_list(line) } else { self.read_mapping(line) }
     }
 
     /// Reads list items at the column of `line`.
-    fn list(&mut self, line: QuickLine) -> Option<()> {
-        self.open(line.start, false)?;
+    fn read_list(&mut self, line: QuickLine) -> Option<()> {
+        self.open_collection(line.start, false)?;
         let column = line.indent;
         let mut next = Some(line);
         while let Some(line) = next {
@@ -143,20 +143,20 @@ impl<'t> QuickReader<'t> {
             let start = line.start + 1 + spaces;
             let content = QuickLine { indent: column + 1 + spaces, start };
             if self.key_end(start).is_some() {
-                self.mapping(content)?;
+                self.read_mapping(content)?;
             } else {
                 self.at = start;
                 self.scalar_line(start, column)?;
             }
             next = self.next_line();
         }
-        self.close();
+        self.close_collection();
         Some(())
     }
 
     /// Reads fields at the column of `line`, the first of which may stand after a `- `.
-    fn mapping(&mut self, line: QuickLine) -> Option<()> {
-        self.open(line.start, true)?;
+    fn read_mapping(&mut self, line: QuickLine) -> Option<()> {
+        self.open_collection(line.start, true)?;
         let column = line.indent;
         let mut next = Some(line);
         while let Some(line) = next {
@@ -171,26 +171,26 @@ impl<'t> QuickReader<'t> {
             }
             let colon = self.key_end(line.start)?;
             let key = self.span(line.start, colon);
-            self.builder.scalar(line.start..colon, true, key);
+            self.builder.add_scalar(line.start..colon, true, key);
             let rest = &self.bytes[colon + 1..];
             let value = colon + 1 + rest.iter().position(|&byte| byte != b' ')?;
             if self.bytes[value] == b'\n' {
                 self.at = value + 1;
-                self.nested(column)?;
+                self.read_nested(column)?;
             } else {
                 self.scalar_line(value, column)?;
             }
             next = self.next_line();
         }
-        self.close();
+        self.close_collection();
         Some(())
     }
 
     /// Reads the collection below a key: deeper, or a list at the key's own column.
-    fn nested(&mut self, column: usize) -> Option<()> {
+    fn read_nested(&mut self, column: usize) -> Option<()> {
         let line = self.next_line()?;
         let belongs = line.indent > column || line.indent == column && self.is_item(line);
-        if belongs { self.block(line) } else { None }
+        if belongs { self.read_block(line) } else { None }
     }
 
     /// Returns the offset of the colon, if a simple key begins at `start`.
@@ -213,15 +213,15 @@ impl<'t> QuickReader<'t> {
         let end = self.line_end(start);
         let line = self.text[start..end].trim_end_matches(' ');
         match *line.as_bytes().first()? {
-            b'|' => return self.literal(line, end, column),
+            b'|' => return self.read_literal(line, end, column),
             b'[' => self.flow_list(start, line)?,
             quote @ (b'"' | b'\'') => {
-                let inner = Self::quoted(&line[1..], quote)?;
+                let inner = Self::find_quoted_text(&line[1..], quote)?;
                 if inner.len() + 2 != line.len() {
                     return None;
                 }
                 let span = self.span(start, start + line.len());
-                self.builder.scalar(start + 1..start + 1 + inner.len(), false, span);
+                self.builder.add_scalar(start + 1..start + 1 + inner.len(), false, span);
             }
             first => {
                 let can_start = first.is_ascii_alphanumeric()
@@ -233,7 +233,7 @@ impl<'t> QuickReader<'t> {
                     return None;
                 }
                 let span = self.span(start, start + line.len());
-                self.builder.scalar(start..start + line.len(), true, span);
+                self.builder.add_scalar(start..start + line.len(), true, span);
             }
         }
         self.at = end + 1;
@@ -243,7 +243,7 @@ impl<'t> QuickReader<'t> {
     }
 
     /// Returns the text before the closing quote, if it needs no decoding.
-    fn quoted(text: &'t str, quote: u8) -> Option<&'t str> {
+    fn find_quoted_text(text: &'t str, quote: u8) -> Option<&'t str> {
         let end = memchr::memchr2(quote, b'\\', text.as_bytes())?;
         let is_end = text.as_bytes()[end] == quote && text.as_bytes().get(end + 1) != Some(&quote);
         is_end.then(|| &text[..end])
@@ -251,7 +251,7 @@ impl<'t> QuickReader<'t> {
 
     /// Reads `[a, "b", 'c']`.
     fn flow_list(&mut self, start: usize, line: &'t str) -> Option<()> {
-        self.open(start, false)?;
+        self.open_collection(start, false)?;
         let bytes = line.as_bytes();
         let skip = |mut at: usize| {
             while bytes.get(at) == Some(&b' ') {
@@ -264,7 +264,7 @@ impl<'t> QuickReader<'t> {
             let item = start + at;
             let (text, length, plain) = match *bytes.get(at)? {
                 quote @ (b'"' | b'\'') => {
-                    let inner = Self::quoted(&line[at + 1..], quote)?.len();
+                    let inner = Self::find_quoted_text(&line[at + 1..], quote)?.len();
                     (item + 1..item + 1 + inner, inner + 2, false)
                 }
                 first if first.is_ascii_alphanumeric() || matches!(first, b'_' | b'/' | b'.') => {
@@ -276,7 +276,7 @@ impl<'t> QuickReader<'t> {
                 _ => return None,
             };
             let span = self.span(item, item + length);
-            self.builder.scalar(text, plain, span);
+            self.builder.add_scalar(text, plain, span);
             at = skip(at + length);
             match *bytes.get(at)? {
                 b',' => {
@@ -291,12 +291,12 @@ impl<'t> QuickReader<'t> {
             }
         }
         let span = self.span(start + at, start + at + 1);
-        self.builder.end(span);
+        self.builder.end_collection(span);
         (at + 1 == line.len()).then_some(())
     }
 
     /// Reads a `|` block: every line deeper than the collection that holds it.
-    fn literal(&mut self, header: &str, header_end: usize, column: usize) -> Option<()> {
+    fn read_literal(&mut self, header: &str, header_end: usize, column: usize) -> Option<()> {
         if header != "|" {
             return None;
         }
@@ -332,7 +332,7 @@ impl<'t> QuickReader<'t> {
         }
         let trimmed = self.text[first..end].trim_end().len();
         let span = self.span(first + indent, first + trimmed);
-        self.builder.decoded(text, span);
+        self.builder.add_decoded(text, span);
         self.at = end + 1;
         let next = self.next_line();
         if next.is_some_and(|next| next.indent > column) { None } else { Some(()) }
@@ -376,7 +376,7 @@ mod tests {
     }
 
     fn assert_same(text: &str) -> bool {
-        let Some(quick) = parse(text, 0) else { return false };
+        let Some(quick) = parse_subset(text, 0) else { return false };
         let parsed = YamlBuilder::new(text, 0).parse(text);
         assert_eq!(shown(&quick), shown(&parsed), "{text}");
         true
@@ -428,7 +428,7 @@ mod tests {
             "- a\nb: c\n",
             "a: |\n\n  x\n",
         ] {
-            assert!(parse(text, 0).is_none(), "{text:?}");
+            assert!(parse_subset(text, 0).is_none(), "{text:?}");
         }
     }
 

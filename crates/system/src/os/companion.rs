@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::OFlags;
 
-use super::process::{end, prepare};
+use super::process::{end_process, prepare_command};
 use crate::{Call, Companion, Ending};
 
 /// The longest pause between two looks whether the program has ended.
@@ -27,8 +27,8 @@ const TICK: Duration = Duration::from_millis(5);
 /// The limit for the bytes of standard error that are kept.
 const MOST_ERRORS: usize = 64 * 1024;
 
-pub(super) fn start(call: &Call) -> io::Result<Box<dyn Companion>> {
-    let mut command = prepare(call)?;
+pub(super) fn start_companion(call: &Call) -> io::Result<Box<dyn Companion>> {
+    let mut command = prepare_command(call)?;
     let (input, to_program) = io::pipe()?;
     let (from_program, output) = io::pipe()?;
     command.stdin(input).stdout(output).stderr(Stdio::null());
@@ -38,7 +38,7 @@ pub(super) fn start(call: &Call) -> io::Result<Box<dyn Companion>> {
         command.stderr(errors_pipe);
         let kept = Arc::clone(&errors);
         let builder = std::thread::Builder::new().name("errors".to_owned());
-        builder.spawn(move || keep(from_program, &kept))?;
+        builder.spawn(move || collect_errors(from_program, &kept))?;
     }
     let flags = rustix::fs::fcntl_getfl(&to_program)?;
     rustix::fs::fcntl_setfl(&to_program, flags | OFlags::NONBLOCK)?;
@@ -47,7 +47,7 @@ pub(super) fn start(call: &Call) -> io::Result<Box<dyn Companion>> {
 }
 
 /// Keeps the newest part of what comes, until there is no more.
-fn keep(mut from_program: PipeReader, kept: &Mutex<Vec<u8>>) {
+fn collect_errors(mut from_program: PipeReader, kept: &Mutex<Vec<u8>>) {
     let mut piece = [0; 4096];
     loop {
         match from_program.read(&mut piece) {
@@ -80,7 +80,7 @@ impl Companion for RunningCompanion {
                 Ok(count) => bytes = &bytes[count..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    ready(&self.to_program, PollFlags::OUT, deadline)?;
+                    wait_for_pipe(&self.to_program, PollFlags::OUT, deadline)?;
                 }
                 Err(error) => return Err(error),
             }
@@ -89,7 +89,7 @@ impl Companion for RunningCompanion {
     }
 
     fn receive(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<usize> {
-        ready(&self.from_program, PollFlags::IN, Instant::now() + patience)?;
+        wait_for_pipe(&self.from_program, PollFlags::IN, Instant::now() + patience)?;
         loop {
             match self.from_program.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -110,7 +110,7 @@ impl Companion for RunningCompanion {
         let mut pause = Duration::from_micros(50);
         loop {
             if let Some(status) = self.child.try_wait()? {
-                let ending = ending(status);
+                let ending = ending_from_status(status);
                 self.ended = Some(ending);
                 return Ok(ending);
             }
@@ -126,7 +126,7 @@ impl Companion for RunningCompanion {
 
     fn end(&mut self) {
         if self.ended.is_none() {
-            end(&mut self.child);
+            end_process(&mut self.child);
             self.ended = Some(Ending::Killed);
         }
     }
@@ -142,7 +142,7 @@ impl Drop for RunningCompanion {
     }
 }
 
-fn ending(status: ExitStatus) -> Ending {
+fn ending_from_status(status: ExitStatus) -> Ending {
     match (status.code(), status.signal()) {
         (Some(code), _) => Ending::Exited(code),
         // The system sends it to a program that has used up its time on the processor.
@@ -152,7 +152,7 @@ fn ending(status: ExitStatus) -> Ending {
 }
 
 /// Waits until a pipe can be used, or until it is too late.
-fn ready(pipe: &impl AsFd, what: PollFlags, deadline: Instant) -> io::Result<()> {
+fn wait_for_pipe(pipe: &impl AsFd, what: PollFlags, deadline: Instant) -> io::Result<()> {
     loop {
         let patience = deadline.saturating_duration_since(Instant::now());
         let patience = Timespec::try_from(patience).unwrap_or_default();
@@ -173,7 +173,7 @@ mod tests {
 
     fn sh(script: &str) -> Box<dyn Companion> {
         let call = Call::new("sh", "/", Duration::ZERO, 0).arg("-c").arg(script);
-        start(&call).unwrap()
+        start_companion(&call).unwrap()
     }
 
     const LONG: Duration = PATIENCE;
@@ -219,7 +219,7 @@ mod tests {
     fn standard_error_is_kept_up_to_a_limit() {
         let script = "yes error | head -n 200000 >&2; echo last >&2; echo done";
         let call = Call::new("sh", "/", Duration::ZERO, 0).arg("-c").arg(script);
-        let mut program = start(&Call { keep_errors: true, ..call }).unwrap();
+        let mut program = start_companion(&Call { keep_errors: true, ..call }).unwrap();
         assert_eq!(program.receive(&mut [0; 8], LONG).unwrap(), 5);
         program.wait(LONG).unwrap();
         let deadline = Instant::now() + LONG;

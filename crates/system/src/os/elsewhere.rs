@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
 }
 
 impl StagedFile for File {
-    fn settle(&mut self) -> io::Result<()> {
+    fn sync_content(&mut self) -> io::Result<()> {
         self.sync_all()
     }
 }
@@ -94,7 +94,7 @@ impl Dir for PathDir {
     }
 
     fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        let Some(DirPlace::Path(from)) = from.place() else {
+        let Some(DirPlace::Path(from)) = from.dir_place() else {
             return Err(io::ErrorKind::Unsupported.into());
         };
         fs::rename(from.join(name), self.0.join(target))
@@ -107,7 +107,7 @@ impl Dir for PathDir {
         }
     }
 
-    fn place(&self) -> Option<DirPlace<'_>> {
+    fn dir_place(&self) -> Option<DirPlace<'_>> {
         Some(DirPlace::Path(&self.0))
     }
 

@@ -30,7 +30,7 @@ struct OsDir {
 }
 
 impl OsDir {
-    fn hold(descriptor: OwnedFd) -> Box<dyn Dir> {
+    fn from_descriptor(descriptor: OwnedFd) -> Box<dyn Dir> {
         Box::new(OsDir { descriptor, listed: Cell::new(false) })
     }
 
@@ -57,11 +57,11 @@ const DIRECTORY: OFlags =
 const LISTED_BYTES: usize = 16 * 1024;
 
 pub(super) fn open_dir(path: &Path) -> io::Result<Box<dyn Dir>> {
-    Ok(OsDir::hold(rustix::fs::open(path, DIRECTORY, Mode::empty())?))
+    Ok(OsDir::from_descriptor(rustix::fs::open(path, DIRECTORY, Mode::empty())?))
 }
 
 #[cfg(target_os = "linux")]
-pub(super) fn look(path: &Path) -> Below {
+pub(super) fn probe_path(path: &Path) -> Below {
     look_from(CWD, path, ResolveFlags::empty())
 }
 
@@ -87,7 +87,7 @@ pub(super) fn open_root(path: &Path) -> io::Result<(Box<dyn Dir>, PathBuf)> {
         Some(path) => path,
         None => fs::canonicalize(path)?,
     };
-    Ok((OsDir::hold(descriptor), path))
+    Ok((OsDir::from_descriptor(descriptor), path))
 }
 
 pub(super) fn open_dir_below(base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
@@ -95,7 +95,7 @@ pub(super) fn open_dir_below(base: &Path, below: &Path) -> io::Result<Box<dyn Di
     if below.components().count() == 1 {
         let path = base.join(below);
         let flags = DIRECTORY | OFlags::NOFOLLOW;
-        return Ok(OsDir::hold(rustix::fs::open(path, flags, Mode::empty())?));
+        return Ok(OsDir::from_descriptor(rustix::fs::open(path, flags, Mode::empty())?));
     }
     open_dir(base)?.open_dir_below(below)
 }
@@ -130,7 +130,7 @@ fn size_of(descriptor: &OwnedFd) -> Result<(u64, Permission), ReadError> {
 }
 
 fn descriptor_of(directory: &dyn Dir) -> io::Result<BorrowedFd<'_>> {
-    match directory.place() {
+    match directory.dir_place() {
         Some(DirPlace::Descriptor(descriptor)) => Ok(descriptor),
         _ => Err(io::ErrorKind::Unsupported.into()),
     }
@@ -139,7 +139,12 @@ fn descriptor_of(directory: &dyn Dir) -> io::Result<BorrowedFd<'_>> {
 impl Dir for OsDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let flags = DIRECTORY | OFlags::NOFOLLOW;
-        Ok(OsDir::hold(rustix::fs::openat(&self.descriptor, name, flags, Mode::empty())?))
+        Ok(OsDir::from_descriptor(rustix::fs::openat(
+            &self.descriptor,
+            name,
+            flags,
+            Mode::empty(),
+        )?))
     }
 
     /// One call whatever the depth, where the kernel can promise what we need.
@@ -149,7 +154,7 @@ impl Dir for OsDir {
 
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         match rustix::fs::openat2(&self.descriptor, path, DIRECTORY, Mode::empty(), resolve) {
-            Ok(descriptor) => Ok(OsDir::hold(descriptor)),
+            Ok(descriptor) => Ok(OsDir::from_descriptor(descriptor)),
             // Older kernels and some sandboxes do not have the call; a rename nearby or a
             // path longer than one call takes ends it early.
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::NAMETOOLONG) => {
@@ -185,11 +190,11 @@ impl Dir for OsDir {
     }
 
     fn stage_file(&self, access: Access) -> io::Result<Box<dyn StagedFile>> {
-        Ok(Box::new(write::stage(self.descriptor.as_fd(), access)?))
+        Ok(Box::new(write::stage_file(self.descriptor.as_fd(), access)?))
     }
 
     fn create_file(&self, name: &OsStr, permission: Permission) -> io::Result<Box<dyn Write>> {
-        let descriptor = write::create(self.descriptor.as_fd(), name, permission.into())?;
+        let descriptor = write::create_file(self.descriptor.as_fd(), name, permission.into())?;
         Ok(Box::new(File::from(descriptor)))
     }
 
@@ -204,14 +209,14 @@ impl Dir for OsDir {
 
     #[cfg(target_os = "linux")]
     fn exchange_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        write::exchange((descriptor_of(from)?, name), (self.descriptor.as_fd(), target))
+        write::exchange_files((descriptor_of(from)?, name), (self.descriptor.as_fd(), target))
     }
 
     fn share_permissions(&self, to: &dyn Dir, name: &OsStr, model: &OsStr) -> io::Result<()> {
         write::share_permissions((self.descriptor.as_fd(), model), (descriptor_of(to)?, name))
     }
 
-    fn place(&self) -> Option<DirPlace<'_>> {
+    fn dir_place(&self) -> Option<DirPlace<'_>> {
         Some(DirPlace::Descriptor(self.descriptor.as_fd()))
     }
 
@@ -224,8 +229,8 @@ impl Dir for OsDir {
         })
     }
 
-    fn settle(&self) -> io::Result<()> {
-        write::settle(self.descriptor.as_fd())
+    fn sync_directory(&self) -> io::Result<()> {
+        write::sync_directory(self.descriptor.as_fd())
     }
 
     fn remove_file(&self, name: &OsStr) -> io::Result<()> {

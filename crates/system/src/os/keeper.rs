@@ -21,7 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
 
-use super::process::prepare;
+use super::process::prepare_command;
 use crate::{Call, Ending};
 
 /// The interval of looking whether the program has ended, where the system does not tell. The end of the parent is
@@ -47,7 +47,7 @@ pub(super) fn run_for(parent: u32, call: &Call) -> io::Result<Ending> {
     if has_ended(parent) {
         return Err(io::ErrorKind::NotFound.into());
     }
-    let mut command = prepare(call)?;
+    let mut command = prepare_command(call)?;
     command.process_group(group.as_raw_nonzero().get());
     let mut child = command.spawn()?;
     std::thread::Builder::new().name("parent".to_owned()).spawn(move || {
@@ -78,9 +78,9 @@ fn has_ended(parent: Pid) -> bool {
 
 /// Starts the program with our standard input as its descriptor 3 and our standard output as its descriptor 4,
 /// waits until it or our parent has ended, and removes the directory. Ends with the process group.
-pub(super) fn keep(call: &Call, directory: &Path) -> io::Result<()> {
-    let kept = start(call).map(|mut child| {
-        wait(&mut child);
+pub(super) fn supervise_program(call: &Call, directory: &Path) -> io::Result<()> {
+    let kept = start_program(call).map(|mut child| {
+        wait_for_end(&mut child);
         let _ = child.kill();
         let _ = child.wait();
     });
@@ -95,12 +95,12 @@ pub(super) fn keep(call: &Call, directory: &Path) -> io::Result<()> {
     Ok(rustix::process::kill_process_group(rustix::process::getpgrp(), Signal::KILL)?)
 }
 
-fn start(call: &Call) -> io::Result<Child> {
-    let mut command = prepare(call)?;
+fn start_program(call: &Call) -> io::Result<Child> {
+    let mut command = prepare_command(call)?;
     let group = rustix::process::getpgrp().as_raw_nonzero().get();
     command.process_group(group).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let _input = inherited(rustix::stdio::stdin(), 3)?;
-    let _output = inherited(rustix::stdio::stdout(), 4)?;
+    let _input = duplicate_descriptor(rustix::stdio::stdin(), 3)?;
+    let _output = duplicate_descriptor(rustix::stdio::stdout(), 4)?;
     let child = command.spawn()?;
     // The parent sees the end of the program when no other process holds the pipe.
     let nowhere = fs::OpenOptions::new().write(true).open("/dev/null")?;
@@ -109,7 +109,7 @@ fn start(call: &Call) -> io::Result<Child> {
 }
 
 /// Makes a descriptor that the program gets, with the number that it knows it by.
-fn inherited(stream: impl AsFd, number: i32) -> io::Result<OwnedFd> {
+fn duplicate_descriptor(stream: impl AsFd, number: i32) -> io::Result<OwnedFd> {
     let copy = rustix::io::fcntl_dupfd_cloexec(stream, number)?;
     if copy.as_raw_fd() != number {
         return Err(io::Error::other(format!("descriptor {number} is in use")));
@@ -119,7 +119,7 @@ fn inherited(stream: impl AsFd, number: i32) -> io::Result<OwnedFd> {
 }
 
 /// Waits until the program has ended, or until our parent has closed its end of the pipe.
-fn wait(child: &mut Child) {
+fn wait_for_end(child: &mut Child) {
     let tick = Timespec::try_from(TICK).unwrap_or_default();
     let ended = watch(Pid::from_child(child));
     while matches!(child.try_wait(), Ok(None)) {

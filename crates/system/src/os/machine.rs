@@ -41,7 +41,7 @@ impl Machine for OsSystem {
         SystemTime::now()
     }
 
-    fn random(&self) -> io::Result<[u8; 32]> {
+    fn random_bytes(&self) -> io::Result<[u8; 32]> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         Ok(bytes)

@@ -38,7 +38,7 @@ use self::read::{read_by_pieces, read_open};
 use super::Below;
 use super::{
     Access, Dir, DirEntry, DirPlace, FileKind, FileLock, Files, Identity, Ownership, Permission,
-    ReadError, Resolved, StagedFile, Status, TemporaryDir, unsupported,
+    ReadError, Resolved, StagedFile, Status, TemporaryDir, unsupported_error,
 };
 #[cfg(unix)]
 use super::{FileContent, FileOwner, NodeStamp, Stamp, Writers};
@@ -62,8 +62,8 @@ impl Files for OsSystem {
     }
 
     #[cfg(target_os = "linux")]
-    fn look(&self, path: &Path) -> Below {
-        handles::look(path)
+    fn probe_path(&self, path: &Path) -> Below {
+        handles::probe_path(path)
     }
 
     #[cfg(target_os = "linux")]
@@ -93,7 +93,7 @@ impl Files for OsSystem {
         let born = metadata.created()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         if born.is_zero() {
             // Some file systems know the field and leave it empty.
-            return unsupported("its file system does not say when it was created");
+            return unsupported_error("its file system does not say when it was created");
         }
         #[cfg(unix)]
         let number = metadata.ino();
@@ -126,11 +126,11 @@ impl Files for OsSystem {
         }
         let file = opened?;
         file.lock()?;
-        Ok(FileLock::holding(file))
+        Ok(FileLock::from_file(file))
     }
 
     #[cfg(target_os = "linux")]
-    fn watch(&self) -> io::Result<Box<dyn super::Watcher>> {
+    fn start_watcher(&self) -> io::Result<Box<dyn super::Watcher>> {
         Ok(Box::new(watch::Inotify::start()?))
     }
 
@@ -144,11 +144,11 @@ impl Files for OsSystem {
         tree::temporary_dir(&std::env::temp_dir())
     }
 
-    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+    fn modified_time(&self, path: &Path) -> io::Result<SystemTime> {
         fs::metadata(path)?.modified()
     }
 
-    fn born(&self, path: &Path) -> io::Result<SystemTime> {
+    fn creation_time(&self, path: &Path) -> io::Result<SystemTime> {
         fs::metadata(path)?.created()
     }
 
@@ -215,7 +215,7 @@ impl Files for OsSystem {
     }
 
     #[cfg(target_os = "linux")]
-    fn settle(&self, path: &Path) -> io::Result<()> {
+    fn sync_file_system(&self, path: &Path) -> io::Result<()> {
         Ok(rustix::fs::syncfs(File::open(path)?)?)
     }
 }

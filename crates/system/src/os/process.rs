@@ -31,10 +31,13 @@ const TICK: Duration = Duration::from_millis(50);
 /// Bytes read from a pipe at once: as many as it holds mostly.
 const PIECE: usize = 64 * 1024;
 
-pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-    let interrupted = interruptions()?;
-    let mut command = prepare(call)?;
-    command.stdin(input(&call.input)?);
+pub(super) fn run_program(
+    call: &Call,
+    output: &mut dyn FnMut(Stream, &[u8]),
+) -> io::Result<Ending> {
+    let interrupted = interruption_flag()?;
+    let mut command = prepare_command(call)?;
+    command.stdin(create_input(&call.input)?);
     let mut pipes = Vec::with_capacity(2);
     let (reader, writer) = io::pipe()?;
     if call.merge_streams {
@@ -53,22 +56,22 @@ pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Res
     drop(command);
     let stop = &call.interruption;
     let mut running = RunningProgram { child, deadline, interrupted, stop };
-    let early = running.read(&mut pipes, call, output)?;
+    let early = running.read_pipes(&mut pipes, call, output)?;
     match early {
         Some(ending) => {
             running.end();
             Ok(ending)
         }
-        None => running.wait(),
+        None => running.wait_for_end(),
     }
 }
 
 /// Starts a program in the foreground, through the shell because users give it options, and writes a text
 /// to it. A program that ends before it has read all of it has shown enough.
-pub(super) fn show(command: &OsStr, text: &[u8]) -> io::Result<()> {
+pub(super) fn show_in_pager(command: &OsStr, text: &[u8]) -> io::Result<()> {
     // The shell looks for the pager by name, too.
-    let search = SearchPath::outside(None, Path::new("."));
-    let mut shell = Command::new(search.find(OsStr::new("sh"))?);
+    let search = SearchPath::outside_project(None, Path::new("."));
+    let mut shell = Command::new(search.find_program(OsStr::new("sh"))?);
     shell.arg("-c").arg(command).env("PATH", search.to_path()).stdin(Stdio::piped());
     // What `less` is told by git, too: end at once when all fits, keep colors, leave the screen as it is.
     if std::env::var_os("LESS").is_none() {
@@ -94,14 +97,14 @@ const FIRST_OTHER: i32 = 3;
 ///
 /// A bare name is looked up outside the project ([`SearchPath`]); what the program starts by name in its
 /// turn is, too, unless the call sets a `PATH` itself.
-pub(super) fn prepare(call: &Call) -> io::Result<Command> {
+pub(super) fn prepare_command(call: &Call) -> io::Result<Command> {
     close_fds::set_fds_cloexec_threadsafe(FIRST_OTHER, &[]);
     let set = call.env.iter().rev().find(|(name, _)| name == "PATH");
     let path = set.map(|(_, path)| path.as_os_str()).or(call.search_path.as_deref());
-    let search = || SearchPath::outside(path, &call.directory);
+    let search = || SearchPath::outside_project(path, &call.directory);
     let is_bare = !call.program.as_encoded_bytes().contains(&b'/');
     let mut command = if is_bare {
-        Command::new(search().find(&call.program)?)
+        Command::new(search().find_program(&call.program)?)
     } else {
         Command::new(&call.program)
     };
@@ -120,7 +123,7 @@ pub(super) fn prepare(call: &Call) -> io::Result<Command> {
 pub(super) fn hand_over(program: &OsStr, args: &[OsString]) -> io::Error {
     let is_bare = !program.as_encoded_bytes().contains(&b'/');
     let path = if is_bare {
-        SearchPath::outside(None, Path::new(".")).find(program)
+        SearchPath::outside_project(None, Path::new(".")).find_program(program)
     } else {
         Ok(program.into())
     };
@@ -128,7 +131,7 @@ pub(super) fn hand_over(program: &OsStr, args: &[OsString]) -> io::Error {
 }
 
 /// Ends a program and all that it started.
-pub(super) fn end(child: &mut Child) {
+pub(super) fn end_process(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // It may have ended meanwhile, which is as good.
         let _ = rustix::process::kill_process_group(group, Signal::KILL);
@@ -147,7 +150,7 @@ struct RunningProgram<'c> {
 
 impl RunningProgram<'_> {
     /// Hands on what the program writes until its pipes close, it has ended, or it must be ended.
-    fn read(
+    fn read_pipes(
         &mut self,
         pipes: &mut Vec<(Stream, PipeReader)>,
         call: &Call,
@@ -157,7 +160,7 @@ impl RunningProgram<'_> {
         let mut written = 0;
         let mut has_ended = false;
         while !pipes.is_empty() {
-            if let Some(ending) = self.overrun() {
+            if let Some(ending) = self.find_overrun() {
                 return Ok(Some(ending));
             }
             let mut polled: Vec<PollFd<'_>> =
@@ -210,13 +213,13 @@ impl RunningProgram<'_> {
     }
 
     /// Waits for the end of a program that has closed its pipes, which mostly is now.
-    fn wait(&mut self) -> io::Result<Ending> {
+    fn wait_for_end(&mut self) -> io::Result<Ending> {
         let mut pause = Duration::from_micros(100);
         loop {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status.code().map_or(Ending::Killed, Ending::Exited));
             }
-            if let Some(ending) = self.overrun() {
+            if let Some(ending) = self.find_overrun() {
                 self.end();
                 return Ok(ending);
             }
@@ -225,7 +228,7 @@ impl RunningProgram<'_> {
         }
     }
 
-    fn overrun(&self) -> Option<Ending> {
+    fn find_overrun(&self) -> Option<Ending> {
         if self.interrupted.load(Ordering::Relaxed) || self.stop.is_raised() {
             Some(Ending::Interrupted)
         } else if Instant::now() >= self.deadline {
@@ -236,12 +239,12 @@ impl RunningProgram<'_> {
     }
 
     fn end(&mut self) {
-        end(&mut self.child);
+        end_process(&mut self.child);
     }
 }
 
 /// A file without a name, so that no thread has to write while the program reads.
-fn input(bytes: &[u8]) -> io::Result<Stdio> {
+fn create_input(bytes: &[u8]) -> io::Result<Stdio> {
     if bytes.is_empty() {
         return Ok(Stdio::null());
     }
@@ -253,13 +256,13 @@ fn input(bytes: &[u8]) -> io::Result<Stdio> {
 
 /// Returns the flag that an interruption raises. From the first program that we start on, ^C no
 /// longer ends us at once: it would leave the program running.
-fn interruptions() -> io::Result<&'static AtomicBool> {
+fn interruption_flag() -> io::Result<&'static AtomicBool> {
     shared_flag().map(AsRef::as_ref)
 }
 
 /// As [`interruptions`], for those who keep it.
-pub(super) fn interruption() -> io::Result<Interruption> {
-    shared_flag().map(|flag| Interruption::of(Arc::clone(flag)))
+pub(super) fn shared_interruption() -> io::Result<Interruption> {
+    shared_flag().map(|flag| Interruption::from_flag(Arc::clone(flag)))
 }
 
 fn shared_flag() -> io::Result<&'static Arc<AtomicBool>> {
@@ -288,7 +291,7 @@ mod tests {
 
     fn collect(call: &Call) -> (Ending, String, String) {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let ending = run(call, &mut |stream, piece| match stream {
+        let ending = run_program(call, &mut |stream, piece| match stream {
             Stream::Stdout => stdout.extend_from_slice(piece),
             Stream::Stderr => stderr.extend_from_slice(piece),
         })
@@ -387,6 +390,6 @@ mod tests {
     #[test]
     fn a_program_that_is_not_there_is_an_error() {
         let call = Call::new("/no/such/program", "/", Duration::from_secs(1), 1);
-        assert_eq!(run(&call, &mut |_, _| {}).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(run_program(&call, &mut |_, _| {}).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

@@ -18,7 +18,7 @@ use crate::{Call, Companion, Ending, Interruption, Stream};
 impl Processes for OsSystem {
     #[cfg(unix)]
     fn work_in(&self, directory: &Path) {
-        search::avoid(directory);
+        search::avoid_directory(directory);
     }
 
     fn own_program(&self) -> io::Result<PathBuf> {
@@ -31,18 +31,22 @@ impl Processes for OsSystem {
     }
 
     #[cfg(unix)]
-    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        process::run(call, output)
+    fn run_program(
+        &self,
+        call: &Call,
+        output: &mut dyn FnMut(Stream, &[u8]),
+    ) -> io::Result<Ending> {
+        process::run_program(call, output)
     }
 
     #[cfg(unix)]
-    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
-        companion::start(call)
+    fn start_program(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
+        companion::start_companion(call)
     }
 
     #[cfg(unix)]
-    fn keep(&self, call: &Call, directory: &Path) -> io::Result<()> {
-        keeper::keep(call, directory)
+    fn supervise_program(&self, call: &Call, directory: &Path) -> io::Result<()> {
+        keeper::supervise_program(call, directory)
     }
 
     #[cfg(unix)]
@@ -66,13 +70,13 @@ impl Processes for OsSystem {
     }
 
     #[cfg(unix)]
-    fn show(&self, command: &OsStr, text: &[u8]) -> io::Result<()> {
-        process::show(command, text)
+    fn show_in_pager(&self, command: &OsStr, text: &[u8]) -> io::Result<()> {
+        process::show_in_pager(command, text)
     }
 
     #[cfg(unix)]
     fn interruption(&self) -> io::Result<Interruption> {
-        process::interruption()
+        process::shared_interruption()
     }
 }
 

@@ -36,7 +36,7 @@ const OF_THE_SYSTEM: [&str; 9] = [
 static WORKED_IN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Keeps the programs of a directory from being started, for the rest of the process.
-pub(super) fn avoid(directory: &Path) {
+pub(super) fn avoid_directory(directory: &Path) {
     let mut known = WORKED_IN.lock().unwrap_or_else(PoisonError::into_inner);
     if !known.iter().any(|one| one == directory) {
         known.push(directory.to_owned());
@@ -55,14 +55,14 @@ impl SearchPath {
     /// Reads `path`, our own `PATH` without one. Left out are relative and empty entries, and those that
     /// lie in the current directory, in one that the user works in, in `directory`, or in the repository around
     /// one of them.
-    pub(super) fn outside(path: Option<&OsStr>, directory: &Path) -> SearchPath {
+    pub(super) fn outside_project(path: Option<&OsStr>, directory: &Path) -> SearchPath {
         let current = std::env::current_dir().ok();
         let mut avoided = Vec::new();
         let worked_in = WORKED_IN.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let worked_in = worked_in.iter().map(PathBuf::as_path);
         for start in current.as_deref().into_iter().chain([directory]).chain(worked_in) {
             let Ok(start) = std::fs::canonicalize(start) else { continue };
-            avoided.extend(repository(&start));
+            avoided.extend(find_repository(&start));
             avoided.push(start);
         }
         // A process that is started in the root of everything is in no project.
@@ -76,7 +76,7 @@ impl SearchPath {
     }
 
     /// Returns the path of the program `name`.
-    pub(super) fn find(&self, name: &OsStr) -> io::Result<PathBuf> {
+    pub(super) fn find_program(&self, name: &OsStr) -> io::Result<PathBuf> {
         for directory in &self.directories {
             let path = directory.join(name);
             let is_program = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file())
@@ -120,7 +120,7 @@ impl SearchPath {
 }
 
 /// Returns the nearest directory around `start` that has a `.git`.
-fn repository(start: &Path) -> Option<PathBuf> {
+fn find_repository(start: &Path) -> Option<PathBuf> {
     let has_git = |directory: &&Path| std::fs::symlink_metadata(directory.join(".git")).is_ok();
     start.ancestors().find(has_git).map(Path::to_owned)
 }
@@ -155,7 +155,8 @@ mod tests {
 
         fn find(&self, from: &str, entries: &[PathBuf]) -> io::Result<PathBuf> {
             let path = std::env::join_paths(entries).unwrap();
-            SearchPath::outside(Some(&path), &self.at(from)).find(OsStr::new("tool"))
+            SearchPath::outside_project(Some(&path), &self.at(from))
+                .find_program(OsStr::new("tool"))
         }
     }
 
@@ -200,7 +201,7 @@ mod tests {
         let entries = [scene.at("clone/node_modules/.bin"), scene.at("beside")];
         let inside = scene.at("clone/node_modules/.bin/tool");
         assert_eq!(scene.find("beside", &entries[..1]).unwrap(), inside, "no project yet");
-        avoid(&scene.at("clone/src"));
+        avoid_directory(&scene.at("clone/src"));
         assert!(scene.find("beside", &entries[..1]).is_err());
         assert!(scene.find("beside", &entries).is_err(), "`beside` is where it is started");
         assert_eq!(scene.find("clone", &entries).unwrap(), scene.at("beside/tool"));
@@ -219,8 +220,9 @@ mod tests {
     #[test]
     fn programs_of_the_system_are_found_from_everywhere() {
         for directory in ["/", "/usr", "/usr/bin", "/bin"] {
-            let search = SearchPath::outside(Some(OsStr::new("/usr/bin:/bin")), directory.as_ref());
-            assert!(search.find(OsStr::new("sh")).is_ok(), "{directory}");
+            let search =
+                SearchPath::outside_project(Some(OsStr::new("/usr/bin:/bin")), directory.as_ref());
+            assert!(search.find_program(OsStr::new("sh")).is_ok(), "{directory}");
         }
     }
 
@@ -233,7 +235,7 @@ mod tests {
             scene.at("beside"),
             PathBuf::from("."),
         ]);
-        let search = SearchPath::outside(Some(&path.unwrap()), &scene.at("clone"));
+        let search = SearchPath::outside_project(Some(&path.unwrap()), &scene.at("clone"));
         assert_eq!(search.to_path(), scene.at("beside"));
     }
 }

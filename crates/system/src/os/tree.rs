@@ -23,7 +23,7 @@ pub(super) fn create_staging_dir(parent: &Path) -> io::Result<(PathBuf, FileLock
         let path = builder.prefix(STAGED).tempdir_in(parent)?.keep();
         // Not every system opens a directory, and not every file system has locks.
         let lock = match File::open(&path) {
-            Ok(directory) if directory.lock().is_ok() => FileLock::holding(directory),
+            Ok(directory) if directory.lock().is_ok() => FileLock::from_file(directory),
             _ => FileLock::unlocked(),
         };
         // Before it was locked, another run may have taken it for abandoned.
@@ -48,7 +48,7 @@ pub(super) fn temporary_dir(parent: &Path) -> io::Result<TemporaryDir> {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
-    create_staging_dir(parent).map(TemporaryDir::staged)
+    create_staging_dir(parent).map(TemporaryDir::from_staging)
 }
 
 pub(super) fn rename_dir(from: &Path, to: &Path) -> io::Result<()> {

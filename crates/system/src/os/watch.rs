@@ -36,7 +36,7 @@ impl Inotify {
         Ok(Inotify { handle, by_number: HashMap::new(), by_path: HashMap::new() })
     }
 
-    fn forget(&mut self, number: i32) {
+    fn forget_directory(&mut self, number: i32) {
         if let Some(path) = self.by_number.remove(&number) {
             self.by_path.remove(&path);
         }
@@ -44,14 +44,14 @@ impl Inotify {
 }
 
 impl Watcher for Inotify {
-    fn follow(&mut self, directories: &[PathBuf]) -> Vec<PathBuf> {
+    fn follow_directories(&mut self, directories: &[PathBuf]) -> Vec<PathBuf> {
         let wanted: HashSet<&PathBuf> = directories.iter().collect();
         let gone = self.by_path.iter().filter(|(path, _)| !wanted.contains(path));
         let gone: Vec<i32> = gone.map(|(_, number)| *number).collect();
         for number in gone {
             // It may have ended by itself, with its directory.
             let _ = remove_watch(&self.handle, number);
-            self.forget(number);
+            self.forget_directory(number);
         }
         let flags = WatchFlags::CREATE
             | WatchFlags::DELETE
@@ -111,7 +111,7 @@ impl Watcher for Inotify {
             changes.push(WatchedChange { path, is_directory });
         }
         for number in ended {
-            self.forget(number);
+            self.forget_directory(number);
         }
         Ok(match (overflowed, changes.is_empty()) {
             (true, _) => WatchReport::Overflowed,
@@ -144,7 +144,7 @@ mod tests {
         let mut watcher = Inotify::start().unwrap();
         let missing = top.path().join("missing");
         let named = [top.path().to_owned(), missing.clone()];
-        assert_eq!(watcher.follow(&named), [missing]);
+        assert_eq!(watcher.follow_directories(&named), [missing]);
         assert_eq!(watcher.wait(Duration::ZERO).unwrap(), WatchReport::Quiet);
         std::fs::write(top.path().join("a.md"), "x").unwrap();
         std::fs::create_dir(top.path().join("new")).unwrap();
@@ -155,7 +155,7 @@ mod tests {
         // A directory that is not named is not watched, and one that is no longer named neither.
         std::fs::write(inner.join("b.md"), "x").unwrap();
         assert_eq!(watcher.wait(Duration::ZERO).unwrap(), WatchReport::Quiet);
-        assert!(watcher.follow(std::slice::from_ref(&inner)).is_empty());
+        assert!(watcher.follow_directories(std::slice::from_ref(&inner)).is_empty());
         std::fs::write(inner.join("b.md"), "y").unwrap();
         std::fs::write(top.path().join("a.md"), "y").unwrap();
         let told = paths(watcher.wait(LONG).unwrap());
@@ -163,7 +163,7 @@ mod tests {
         std::fs::remove_dir_all(&inner).unwrap();
         assert!(paths(watcher.wait(LONG).unwrap()).contains(&("inner".to_owned(), true)));
         std::fs::create_dir(&inner).unwrap();
-        assert!(watcher.follow(std::slice::from_ref(&inner)).is_empty());
+        assert!(watcher.follow_directories(std::slice::from_ref(&inner)).is_empty());
         std::fs::write(inner.join("c.md"), "x").unwrap();
         assert!(paths(watcher.wait(LONG).unwrap()).contains(&("c.md".to_owned(), false)));
     }

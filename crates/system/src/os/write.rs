@@ -18,7 +18,7 @@ pub(super) fn make_dir(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<()
 }
 
 /// Creates a file that must not exist yet. The mode is what the user's mask leaves of it.
-pub(super) fn create(
+pub(super) fn create_file(
     directory: BorrowedFd<'_>,
     name: impl rustix::path::Arg,
     access: Access,
@@ -34,7 +34,7 @@ pub(super) fn create(
 
 /// Lets two files change places.
 #[cfg(target_os = "linux")]
-pub(super) fn exchange(
+pub(super) fn exchange_files(
     (from, name): (BorrowedFd<'_>, &OsStr),
     (to, target): (BorrowedFd<'_>, &OsStr),
 ) -> io::Result<()> {
@@ -62,7 +62,7 @@ pub(super) fn share_permissions(
 }
 
 /// Waits until the names in a directory are safe on disk.
-pub(super) fn settle(directory: BorrowedFd<'_>) -> io::Result<()> {
+pub(super) fn sync_directory(directory: BorrowedFd<'_>) -> io::Result<()> {
     match rustix::fs::fsync(directory) {
         // Not every file system can do it.
         Ok(()) | Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
@@ -95,23 +95,23 @@ pub(super) fn take_new(
 }
 
 impl StagedFile for File {
-    fn settle(&mut self) -> io::Result<()> {
+    fn sync_content(&mut self) -> io::Result<()> {
         self.sync_all()
     }
 }
 
 /// Creates the file under the name [`STAGED`], and locks it: a writer that is gone holds no lock.
-pub(super) fn stage(directory: BorrowedFd<'_>, access: Access) -> io::Result<File> {
+pub(super) fn stage_file(directory: BorrowedFd<'_>, access: Access) -> io::Result<File> {
     loop {
-        match create(directory, STAGED, access) {
+        match create_file(directory, STAGED, access) {
             Ok(staged) => {
-                lock(&staged)?;
+                lock_file(&staged)?;
                 // Before it was locked, another writer may have taken it for abandoned.
                 if is_staged(directory, &staged)? {
                     return Ok(File::from(staged));
                 }
             }
-            Err(Errno::EXIST) => clear(directory)?,
+            Err(Errno::EXIST) => clear_staged(directory)?,
             Err(error) => return Err(error.into()),
         }
     }
@@ -119,7 +119,7 @@ pub(super) fn stage(directory: BorrowedFd<'_>, access: Access) -> io::Result<Fil
 
 /// Waits for the writer of the staged file, and removes what is left of it. Only the name goes: the
 /// file may have another one.
-fn clear(directory: BorrowedFd<'_>) -> io::Result<()> {
+fn clear_staged(directory: BorrowedFd<'_>) -> io::Result<()> {
     let in_the_way = || io::Error::other(format!("`{STAGED}` is in the way; remove it"));
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let left = match rustix::fs::openat(directory, STAGED, flags, Mode::empty()) {
@@ -130,14 +130,14 @@ fn clear(directory: BorrowedFd<'_>) -> io::Result<()> {
     if FileType::from_raw_mode(rustix::fs::fstat(&left)?.st_mode) != FileType::RegularFile {
         return Err(in_the_way());
     }
-    lock(&left)?;
+    lock_file(&left)?;
     if is_staged(directory, &left)? {
         rustix::fs::unlinkat(directory, STAGED, AtFlags::empty())?;
     }
     Ok(())
 }
 
-fn lock(file: &OwnedFd) -> io::Result<()> {
+fn lock_file(file: &OwnedFd) -> io::Result<()> {
     loop {
         match rustix::fs::flock(file, rustix::fs::FlockOperation::LockExclusive) {
             Err(Errno::INTR) => {}

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::run::{AttackResults, AttackRun};
 use super::tree::{self, Tree};
-use super::{Attack, AttackScene, CANARY, text, texts};
+use super::{Attack, AttackScene, CANARY, collect_texts, text_or_empty};
 
 /// The factor by which a test build computes longer than a release build.
 const SLOWNESS: u64 = if cfg!(debug_assertions) { 8 } else { 1 };
@@ -16,18 +16,18 @@ const SLOWNESS: u64 = if cfg!(debug_assertions) { 8 } else { 1 };
 const WAITING: u64 = 10_000;
 
 /// Returns all violated expectations.
-pub(super) fn check(
+pub(super) fn check_attack(
     attack: &Attack,
     scene: &AttackScene,
     before: &BTreeMap<String, Tree>,
     seen: AttackResults,
 ) -> Vec<String> {
-    let after = scene.trees();
+    let after = scene.read_trees();
     let mut checking = Checking { attack, scene, before, after, seen, problems: Vec::new() };
-    checking.always();
+    checking.check_invariants();
     let expected = attack.case["expected"].as_object().expect("a case expects something");
     for (key, value) in expected {
-        checking.expectation(key, &scene.filled(value));
+        checking.check_expectation(key, &scene.fill_value(value));
     }
     let mut problems = std::mem::take(&mut checking.seen.problems);
     problems.append(&mut checking.problems);
@@ -44,23 +44,28 @@ struct Checking<'c> {
 }
 
 impl Checking<'_> {
-    fn fail(&mut self, problem: impl Into<String>) {
+    fn add_problem(&mut self, problem: impl Into<String>) {
         self.problems.push(problem.into());
     }
 
     /// Checks the invariants of every case: no panic, no unknown exit code, no execution, no write outside,
     /// no connection, and no canary in the output.
-    fn always(&mut self) {
+    fn check_invariants(&mut self) {
         let mut problems = Vec::new();
         for ran in &self.seen.runs {
-            if !matches!(ran.code, Some(0..=3)) || shown(ran).contains("panicked at") {
-                problems.push(format!("{:?} ended with {:?}: {}", ran.args, ran.code, shown(ran)));
+            if !matches!(ran.code, Some(0..=3)) || render_output(ran).contains("panicked at") {
+                problems.push(format!(
+                    "{:?} ended with {:?}: {}",
+                    ran.args,
+                    ran.code,
+                    render_output(ran)
+                ));
             }
-            if shown(ran).contains(CANARY) {
-                problems.push(format!("{:?} shows the canary: {}", ran.args, shown(ran)));
+            if render_output(ran).contains(CANARY) {
+                problems.push(format!("{:?} shows the canary: {}", ran.args, render_output(ran)));
             }
         }
-        if self.scene.marker().exists() {
+        if self.scene.marker_path().exists() {
             problems.push("something was executed".to_owned());
         }
         if self.scene.listener.accept().is_ok() {
@@ -68,7 +73,7 @@ impl Checking<'_> {
         }
         for (group, after) in &self.after {
             let before = self.before.get(group).cloned().unwrap_or_default();
-            for path in tree::differences(&before, after) {
+            for path in tree::changed_paths(&before, after) {
                 let is_ours = group == "project"
                     || group == "home"
                         && [".local/", ".cache/"].iter().any(|own| path.starts_with(own));
@@ -86,17 +91,17 @@ impl Checking<'_> {
     }
 
     /// Returns the run whose exit code the case is about: the marked one, or the last one.
-    fn verdict(&self) -> Option<&AttackRun> {
+    fn verdict_run(&self) -> Option<&AttackRun> {
         let chosen = self.seen.runs.iter().find(|ran| ran.is_verdict);
         chosen.or(self.seen.runs.last())
     }
 
     /// Returns whether the output of some run fits.
     fn has_run(&self, fits: impl Fn(&str) -> bool) -> bool {
-        self.seen.runs.iter().any(|ran| fits(&shown(ran)))
+        self.seen.runs.iter().any(|ran| fits(&render_output(ran)))
     }
 
-    fn expectation(&mut self, key: &str, value: &Value) {
+    fn check_expectation(&mut self, key: &str, value: &Value) {
         match key {
             // Checked in every case, or text for people.
             "no_exec" | "no_leak" | "no_write_outside" | "no_panic" | "host_survives"
@@ -108,110 +113,127 @@ impl Checking<'_> {
                     ["sh", "contains", "lacks"].iter().any(|key| !step[key].is_null())
                 };
                 if !self.attack.steps.iter().any(looks) {
-                    self.fail(format!("no step checks `{key}`"));
+                    self.add_problem(format!("no step checks `{key}`"));
                 }
             }
-            "exit" => self.exit(text(value)),
-            "diagnostic" => self.diagnostic(text(value)),
-            "max_ms" => self.time(value.as_u64().unwrap_or_default()),
-            "max_rss_mb" => self.memory(value.as_u64().unwrap_or_default()),
+            "exit" => self.check_exit(text_or_empty(value)),
+            "diagnostic" => self.check_diagnostic(text_or_empty(value)),
+            "max_ms" => self.check_time(value.as_u64().unwrap_or_default()),
+            "max_rss_mb" => self.check_memory(value.as_u64().unwrap_or_default()),
             "no_output_written" => {
                 let after = self.after.get("project").cloned().unwrap_or_default();
                 let before = self.before.get("project").cloned().unwrap_or_default();
                 // The manifest and the record of a run are not outputs: no client reads them.
-                let written = tree::differences(&before, &after).into_iter();
+                let written = tree::changed_paths(&before, &after).into_iter();
                 for path in written.filter(|path| !is_own(path)) {
-                    self.fail(format!("{path} was written"));
+                    self.add_problem(format!("{path} was written"));
                 }
             }
             "must_contain" | "must_not_contain" => {
                 let is_wanted = key == "must_contain";
-                for part in texts(value) {
+                for part in collect_texts(value) {
                     if self.has_run(|output| output.contains(&part)) != is_wanted {
                         let subject = if is_wanted { "no run" } else { "a run" };
-                        self.fail(format!("{subject} says {part:?}"));
+                        self.add_problem(format!("{subject} says {part:?}"));
                     }
                 }
             }
             "must_exist" => {
-                for path in texts(value) {
+                for path in collect_texts(value) {
                     let place = self.scene.root.join(path.trim_start_matches("../"));
                     let in_project = self.scene.root.join("project").join(&path);
                     if !place.exists() && !in_project.exists() {
-                        self.fail(format!("{path} is gone"));
+                        self.add_problem(format!("{path} is gone"));
                     }
                 }
             }
-            "must_equal" => self.equal(value),
+            "must_equal" => self.check_equal(value),
             "mode_unchanged" => {
-                let mode = |trees| in_project(trees, text(value)).map(|(mode, _)| mode);
+                let mode = |trees| in_project(trees, text_or_empty(value)).map(|(mode, _)| mode);
                 if mode(self.before) != mode(&self.after) {
-                    self.fail(format!("{value} has another mode"));
+                    self.add_problem(format!("{value} has another mode"));
                 }
             }
             "no_raw_control_bytes" => self.control_bytes(),
             "no_line_starting" => {
-                for start in texts(value) {
+                for start in collect_texts(value) {
                     if self.has_run(|output| output.lines().any(|line| line.starts_with(&start))) {
-                        self.fail(format!("a line starts with {start:?}"));
+                        self.add_problem(format!("a line starts with {start:?}"));
                     }
                 }
             }
             "valid_json" | "valid_json_or_empty" => self.valid_json(),
             "jsonrpc_error" => {
                 if !self.has_run(|output| output.contains("\"error\"")) {
-                    self.fail("no run answers with an error");
+                    self.add_problem("no run answers with an error");
                 }
             }
             "no_leak_of_payload" => {
                 let is_tag = |letter: char| matches!(letter, '\u{e0000}'..='\u{e007f}');
                 if self.has_run(|output| output.contains(is_tag)) {
-                    self.fail("the hidden text came out");
+                    self.add_problem("the hidden text came out");
                 }
             }
             // Findings are errors and warnings of the run, which its exit code under `--strict` shows.
             "no_findings_at_or_above" => {
                 for ran in self.seen.runs.iter().filter(|ran| ran.code != Some(0)) {
-                    self.problems.push(format!("{:?} finds something: {}", ran.args, shown(ran)));
+                    self.problems.push(format!(
+                        "{:?} finds something: {}",
+                        ran.args,
+                        render_output(ran)
+                    ));
                 }
             }
-            other => self.fail(format!("the runner does not know `{other}`")),
+            other => self.add_problem(format!("the runner does not know `{other}`")),
         }
     }
 
-    fn exit(&mut self, wanted: &str) {
-        let Some(ran) = self.verdict() else { return self.fail("nothing was run") };
+    fn check_exit(&mut self, wanted: &str) {
+        let Some(ran) = self.verdict_run() else { return self.add_problem("nothing was run") };
         let holds = match wanted {
             "0" => ran.code == Some(0),
             "nonzero" | "nonzero-in-audit" | "tool-error" => matches!(ran.code, Some(1 | 2)),
             "0-or-nonzero" => true,
-            "nonzero-or-warn" => matches!(ran.code, Some(1 | 2)) || shown(ran).contains("warning"),
-            other => return self.fail(format!("the runner does not know the exit code `{other}`")),
+            "nonzero-or-warn" => {
+                matches!(ran.code, Some(1 | 2)) || render_output(ran).contains("warning")
+            }
+            other => {
+                return self
+                    .add_problem(format!("the runner does not know the exit code `{other}`"));
+            }
         };
         if !holds {
-            let problem =
-                format!("{:?} ends with {:?}, not {wanted}: {}", ran.args, ran.code, shown(ran));
-            self.fail(problem);
+            let problem = format!(
+                "{:?} ends with {:?}, not {wanted}: {}",
+                ran.args,
+                ran.code,
+                render_output(ran)
+            );
+            self.add_problem(problem);
         }
     }
 
-    fn diagnostic(&mut self, name: &str) {
+    fn check_diagnostic(&mut self, name: &str) {
         let words = &self.attack.diagnostics;
         if words.is_empty() {
-            return self.fail(format!("no code stands for {name}"));
+            return self.add_problem(format!("no code stands for {name}"));
         }
         if !self.has_run(|output| words.iter().any(|word| output.contains(word.as_str()))) {
             let all: Vec<String> = self
                 .seen
                 .runs
                 .iter()
-                .map(|ran| format!("{:?}: {}", ran.args, shown(ran)))
+                .map(|ran| format!("{:?}: {}", ran.args, render_output(ran)))
                 .collect();
-            self.fail(format!("no run reports {name} ({}): {}", words.join(", "), all.join("\n")));
+            self.add_problem(format!(
+                "no run reports {name} ({}): {}",
+                words.join(", "),
+                all.join("\n")
+            ));
         }
     }
 
-    fn time(&mut self, milliseconds: u64) {
+    fn check_time(&mut self, milliseconds: u64) {
         let computed = Duration::from_millis(milliseconds * SLOWNESS);
         let wall = Duration::from_millis(milliseconds * SLOWNESS + WAITING);
         for ran in &self.seen.runs {
@@ -225,25 +247,25 @@ impl Checking<'_> {
         }
     }
 
-    fn memory(&mut self, megabytes: u64) {
+    fn check_memory(&mut self, megabytes: u64) {
         for ran in self.seen.runs.iter().filter(|ran| ran.memory > megabytes * 1024 * 1024) {
             let problem = format!("{:?} took {} MB", ran.args, ran.memory / 1024 / 1024);
             self.problems.push(problem);
         }
     }
 
-    fn equal(&mut self, value: &Value) {
+    fn check_equal(&mut self, value: &Value) {
         for (path, wanted) in value.as_object().into_iter().flatten() {
             let content = |trees| in_project(trees, path).map(|(_, content)| content.as_slice());
             let (before, after) = (content(self.before), content(&self.after));
-            let holds = match text(wanted) {
+            let holds = match text_or_empty(wanted) {
                 // A step of the case compares its outputs.
                 "unchanged" if path == "outputs" => true,
                 "unchanged" => before == after,
                 wanted => after == Some(wanted.as_bytes()),
             };
             if !holds {
-                self.fail(format!("{path} is another file now"));
+                self.add_problem(format!("{path} is another file now"));
             }
         }
     }
@@ -257,11 +279,11 @@ impl Checking<'_> {
                 (letter.is_control() && !matches!(letter, '\n' | '\t'))
                     || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
             };
-            if !is_json && shown(ran).contains(is_bad) {
+            if !is_json && render_output(ran).contains(is_bad) {
                 self.problems.push(format!(
                     "{:?} prints control characters: {:?}",
                     ran.args,
-                    shown(ran)
+                    render_output(ran)
                 ));
             }
         }
@@ -285,7 +307,7 @@ fn in_project<'t>(trees: &'t BTreeMap<String, Tree>, path: &str) -> Option<&'t (
 }
 
 /// Returns the whole output of a run.
-fn shown(ran: &AttackRun) -> String {
+fn render_output(ran: &AttackRun) -> String {
     let all = [ran.stdout.as_slice(), b"\n", &ran.stderr].concat();
     String::from_utf8_lossy(&all).into_owned()
 }

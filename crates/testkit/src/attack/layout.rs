@@ -8,35 +8,35 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{AttackScene, text};
+use super::{AttackScene, text_or_empty};
 
 impl AttackScene {
     /// Creates every entry of every group.
     pub(super) fn lay_out(&self, layout: &Value) {
         for group in ["home", "outside", "project", "registry"] {
             for entry in layout[group].as_array().into_iter().flatten() {
-                self.put(&self.root.join(group), entry);
+                self.create_entry(&self.root.join(group), entry);
             }
         }
         for (name, entries) in layout["registries"].as_object().into_iter().flatten() {
             for entry in entries.as_array().into_iter().flatten() {
-                self.put(&self.root.join(format!("registry_{name}")), entry);
+                self.create_entry(&self.root.join(format!("registry_{name}")), entry);
             }
         }
     }
 
-    fn put(&self, base: &Path, entry: &Value) {
+    fn create_entry(&self, base: &Path, entry: &Value) {
         let path = base.join(match entry["path_hex"].as_str() {
             Some(hex) => PathBuf::from(OsString::from_vec(bytes_of(hex))),
-            None => PathBuf::from(self.fill(text(&entry["path"]))),
+            None => PathBuf::from(self.fill_text(text_or_empty(&entry["path"]))),
         });
         let parent = path.parent().expect("an entry lies somewhere");
         fs::create_dir_all(parent).expect("directories can be made");
-        let target = || PathBuf::from(self.fill(text(&entry["target"])));
-        match text(&entry["type"]) {
+        let target = || PathBuf::from(self.fill_text(text_or_empty(&entry["target"])));
+        match text_or_empty(&entry["type"]) {
             "ref" => {}
             "file" => {
-                fs::write(&path, self.content(entry)).expect("files can be written");
+                fs::write(&path, self.create_content(entry)).expect("files can be written");
                 if let Some(mode) = entry["mode"].as_str() {
                     let mode = u32::from_str_radix(mode, 8).expect("a mode is octal");
                     let mode = fs::Permissions::from_mode(mode);
@@ -57,13 +57,16 @@ impl AttackScene {
             "deep_dir" => {
                 fs::create_dir_all(&path).expect("directories can be made");
                 let depth = entry["depth"].as_u64().unwrap_or_default();
-                crate::chain::nest(&path, usize::try_from(depth).expect("it fits in memory"));
+                crate::chain::nest_directories(
+                    &path,
+                    usize::try_from(depth).expect("it fits in memory"),
+                );
             }
             "many_files" => {
                 fs::create_dir_all(&path).expect("directories can be made");
                 for index in 0..entry["count"].as_u64().unwrap_or_default() {
-                    let name = text(&entry["name"]).replace("{n}", &index.to_string());
-                    fs::write(path.join(name), text(&entry["content"]))
+                    let name = text_or_empty(&entry["name"]).replace("{n}", &index.to_string());
+                    fs::write(path.join(name), text_or_empty(&entry["content"]))
                         .expect("files can be written");
                 }
             }
@@ -71,19 +74,19 @@ impl AttackScene {
         }
     }
 
-    fn content(&self, entry: &Value) -> Vec<u8> {
+    fn create_content(&self, entry: &Value) -> Vec<u8> {
         if let Some(hex) = entry["content_hex"].as_str() {
             return bytes_of(hex);
         }
         let Some(made) = entry["content_gen"].as_object() else {
-            return self.fill(text(&entry["content"])).into_bytes();
+            return self.fill_text(text_or_empty(&entry["content"])).into_bytes();
         };
-        let part = |name: &str| made.get(name).map(text).unwrap_or_default();
+        let part = |name: &str| made.get(name).map(text_or_empty).unwrap_or_default();
         let times = |name: &str| {
             let times = made.get(name).and_then(Value::as_u64).unwrap_or_default();
             usize::try_from(times).expect("it fits in memory")
         };
-        let mut content = self.fill(part("prefix"));
+        let mut content = self.fill_text(part("prefix"));
         let unit = part("unit");
         if unit.contains("{n}") {
             for index in 0..times("times") {
@@ -93,7 +96,7 @@ impl AttackScene {
             content.push_str(&unit.repeat(times("times")));
         }
         content.push_str(&part("unit2").repeat(times("times2")));
-        content.push_str(&self.fill(part("suffix")));
+        content.push_str(&self.fill_text(part("suffix")));
         content.into_bytes()
     }
 }

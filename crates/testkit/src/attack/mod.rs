@@ -58,19 +58,19 @@ impl Attacks {
         let (cases, commands) = (read("cases.json"), read("commands.json"));
         let cases = cases.as_array().expect("a list of cases").iter();
         let attack = |case: &Value| {
-            let (id, intent) = (text(&case["id"]), text(&case["command_intent"]));
+            let (id, intent) = (text_or_empty(&case["id"]), text_or_empty(&case["command_intent"]));
             let own = &commands["cases"][id];
             let steps = if own.is_null() { &commands["intents"][intent] } else { own };
             let steps =
                 steps.as_array().unwrap_or_else(|| panic!("{id}: nothing stands for {intent:?}"));
             let diagnostics = match case["expected"]["diagnostic"].as_str() {
-                Some(name) => texts(&commands["diagnostics"][name]),
+                Some(name) => collect_texts(&commands["diagnostics"][name]),
                 None => Vec::new(),
             };
             Attack { case: case.clone(), steps: steps.clone(), diagnostics }
         };
         let mut all: Vec<Attack> = cases.map(attack).collect();
-        for name in Attacks::classes(directory) {
+        for name in Attacks::list_classes(directory) {
             let cases = read(&format!("classes/{name}"));
             all.extend(cases.as_array().expect("a list of cases").iter().map(|case| {
                 let steps = case["steps"].as_array().expect("a case of a class has steps").clone();
@@ -78,12 +78,13 @@ impl Attacks {
             }));
         }
         let pending = commands["pending"].as_object().into_iter().flatten();
-        let pending = pending.map(|(id, why)| (id.clone(), text(why).to_owned())).collect();
+        let pending =
+            pending.map(|(id, why)| (id.clone(), text_or_empty(why).to_owned())).collect();
         Attacks { cases: all, pending }
     }
 
     /// Returns the names of the files of classes, sorted.
-    pub fn classes(directory: &Path) -> Vec<String> {
+    pub fn list_classes(directory: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(directory.join("classes")).expect("the directory is there");
         let name = |entry: std::io::Result<std::fs::DirEntry>| {
             entry.expect("the directory can be read").file_name().to_string_lossy().into_owned()
@@ -97,7 +98,7 @@ impl Attacks {
 impl Attack {
     /// Returns the case's name.
     pub fn id(&self) -> &str {
-        text(&self.case["id"])
+        text_or_empty(&self.case["id"])
     }
 
     /// Returns whether the attack is in a project.
@@ -115,11 +116,11 @@ impl Attack {
                 r#"{{"session_id":"s{call}","cwd":"{{PROJECT}}","hook_event_name":"PreToolUse","tool_name":"Edit","tool_input":{{"file_path":"{{PROJECT}}/src/a.ts"}}}}"#
             );
             let started = Instant::now();
-            let output = scene.sandbox.run_with_input(&["hook", "claude"], scene.fill(&input));
+            let output = scene.sandbox.run_with_input(&["hook", "claude"], scene.fill_text(&input));
             slowest = slowest.max(started.elapsed());
             let is_json = serde_json::from_str::<Value>(&output.stdout).is_ok();
             let is_fine = output.stdout.is_empty() || is_json;
-            if output.code != Some(0) || !is_fine || scene.marker().exists() {
+            if output.code != Some(0) || !is_fine || scene.marker_path().exists() {
                 return Err(output.to_string());
             }
         }
@@ -130,24 +131,24 @@ impl Attack {
     /// machine lacks something that the case needs.
     pub fn run(&self, program: &Path) -> Option<Vec<String>> {
         let scene = AttackScene::new(program, &self.case);
-        let mut before = scene.trees();
+        let mut before = scene.read_trees();
         let mut seen = AttackResults::default();
         for step in &self.steps {
             let is_other = step["sh"].is_string();
-            let here = if is_other { scene.trees() } else { BTreeMap::new() };
-            if let Err(problem) = seen.step(&scene, &scene.filled(step)) {
+            let here = if is_other { scene.read_trees() } else { BTreeMap::new() };
+            if let Err(problem) = seen.run_step(&scene, &scene.fill_value(step)) {
                 seen.problems.push(problem);
             }
             // Files that another process has written do not count as ours.
             if is_other {
-                tree::adopt(&mut before, &here, &scene.trees());
+                tree::adopt_changes(&mut before, &here, &scene.read_trees());
             }
         }
-        seen.end();
+        seen.end_processes();
         if seen.is_impossible {
             return None;
         }
-        Some(check::check(self, &scene, &before, seen))
+        Some(check::check_attack(self, &scene, &before, seen))
     }
 }
 
@@ -170,7 +171,7 @@ impl AttackScene {
         }
         let port = listener.local_addr().expect("the socket has an address").port().to_string();
         for (name, value) in case["layout"]["env"].as_object().into_iter().flatten() {
-            let value = text(value).replace("{CANARY}", CANARY).replace("{PORT}", &port);
+            let value = text_or_empty(value).replace("{CANARY}", CANARY).replace("{PORT}", &port);
             sandbox = sandbox.with_env(name, &value);
         }
         let scene = AttackScene { sandbox, root, listener };
@@ -179,16 +180,16 @@ impl AttackScene {
     }
 
     /// Returns the file that a command of the attack would create.
-    fn marker(&self) -> PathBuf {
+    fn marker_path(&self) -> PathBuf {
         self.root.join("MARKER")
     }
 
     /// Inserts the paths of the scene into every text.
-    fn filled(&self, value: &Value) -> Value {
-        with_texts(value, &|text| self.fill(text))
+    fn fill_value(&self, value: &Value) -> Value {
+        with_texts(value, &|text| self.fill_text(text))
     }
 
-    fn fill(&self, text: &str) -> String {
+    fn fill_text(&self, text: &str) -> String {
         let mut text = text.to_owned();
         let port = self.listener.local_addr().expect("the socket has an address").port();
         let home = self.root.join("home");
@@ -198,7 +199,7 @@ impl AttackScene {
             ("{OUTSIDE}", self.root.join("outside").display().to_string()),
             ("{REGISTRY}", self.root.join("registry").display().to_string()),
             ("{ROOT}", self.root.display().to_string()),
-            ("{MARKER}", self.marker().display().to_string()),
+            ("{MARKER}", self.marker_path().display().to_string()),
             ("{HOME_REL}", home.display().to_string().trim_start_matches('/').to_owned()),
             ("{CANARY}", CANARY.to_owned()),
             ("{PORT}", port.to_string()),
@@ -213,12 +214,12 @@ impl AttackScene {
     }
 
     /// Returns the content of each directory of the scene.
-    fn trees(&self) -> BTreeMap<String, tree::Tree> {
+    fn read_trees(&self) -> BTreeMap<String, tree::Tree> {
         let groups = std::fs::read_dir(&self.root).expect("the scene is there").flatten();
         let groups = groups.filter(|entry| entry.path().is_dir());
         groups
             .map(|entry| {
-                (entry.file_name().to_string_lossy().into_owned(), tree::read(&entry.path()))
+                (entry.file_name().to_string_lossy().into_owned(), tree::read_tree(&entry.path()))
             })
             .collect()
     }
@@ -236,11 +237,11 @@ fn serve_zeros() -> u16 {
     port
 }
 
-fn text(value: &Value) -> &str {
+fn text_or_empty(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn texts(value: &Value) -> Vec<String> {
+fn collect_texts(value: &Value) -> Vec<String> {
     let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    list.iter().map(|item| text(item).to_owned()).collect()
+    list.iter().map(|item| text_or_empty(item).to_owned()).collect()
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{AttackScene, text, texts};
+use super::{AttackScene, collect_texts, text_or_empty};
 
 /// The time limit of a run.
 const PATIENCE: Duration = Duration::from_secs(70);
@@ -44,9 +44,9 @@ pub(crate) struct AttackResults {
 
 impl AttackResults {
     /// Performs one step.
-    pub(super) fn step(&mut self, scene: &AttackScene, step: &Value) -> Result<(), String> {
+    pub(super) fn run_step(&mut self, scene: &AttackScene, step: &Value) -> Result<(), String> {
         if let Some(script) = step["sh"].as_str() {
-            return self.shell(scene, script, step["background"].as_bool().unwrap_or_default());
+            return self.run_shell(scene, script, step["background"].as_bool().unwrap_or_default());
         }
         if step["needs"] == "root" && !rustix::process::geteuid().is_root() {
             self.is_impossible = true;
@@ -60,8 +60,8 @@ impl AttackResults {
                 self.at_terminal(scene, step);
                 continue;
             }
-            let ran = start(scene, step);
-            let problems = expectations(step, &ran);
+            let ran = run_program(scene, step);
+            let problems = check_step(step, &ran);
             self.runs.push(ran);
             if !problems.is_empty() {
                 return Err(problems.join("; "));
@@ -71,7 +71,7 @@ impl AttackResults {
     }
 
     /// Runs a script in the role of others: a colleague, an attacker, the world.
-    fn shell(
+    fn run_shell(
         &mut self,
         scene: &AttackScene,
         script: &str,
@@ -95,10 +95,10 @@ impl AttackResults {
     }
 
     fn at_terminal(&mut self, scene: &AttackScene, step: &Value) {
-        let args = texts(&step["run"]);
+        let args = collect_texts(&step["run"]);
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
         let started = Instant::now();
-        let output = scene.sandbox.run_at_terminal(&words, text(&step["terminal"]));
+        let output = scene.sandbox.run_at_terminal(&words, text_or_empty(&step["terminal"]));
         self.runs.push(AttackRun {
             args,
             code: output.code,
@@ -112,7 +112,7 @@ impl AttackResults {
     }
 
     /// Ends the processes that still run.
-    pub(super) fn end(&mut self) {
+    pub(super) fn end_processes(&mut self) {
         for child in &mut self.background {
             let _ = child.kill();
             let _ = child.wait();
@@ -121,10 +121,10 @@ impl AttackResults {
 }
 
 /// Runs the program as a step describes.
-fn start(scene: &AttackScene, step: &Value) -> AttackRun {
-    let args = texts(&step["run"]);
+fn run_program(scene: &AttackScene, step: &Value) -> AttackRun {
+    let args = collect_texts(&step["run"]);
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let mut command = scene.sandbox.command(text(&step["cwd"]), &words);
+    let mut command = scene.sandbox.prepare_command(text_or_empty(&step["cwd"]), &words);
     if let Some(descriptors) = step["descriptors"].as_u64() {
         let program = command.get_program().to_owned();
         let mut limited = Command::new("sh");
@@ -135,19 +135,19 @@ fn start(scene: &AttackScene, step: &Value) -> AttackRun {
         command = limited;
     }
     for (name, value) in step["env"].as_object().into_iter().flatten() {
-        command.env(name, text(value));
+        command.env(name, text_or_empty(value));
     }
     let started = Instant::now();
     let mut child = command.spawn().expect("the program can be started");
     let mut stdin = child.stdin.take().expect("standard input is piped");
-    let input = text(&step["stdin"]).as_bytes().to_vec();
+    let input = text_or_empty(&step["stdin"]).as_bytes().to_vec();
     let stays_open = step["stays_open"].as_bool().unwrap_or_default();
     let meter = Meter::start(child.id());
     let writer = std::thread::spawn(move || {
         let _ = stdin.write_all(&input);
         stays_open.then_some(stdin)
     });
-    let (out, err) = (reader(child.stdout.take()), reader(child.stderr.take()));
+    let (out, err) = (spawn_reader(child.stdout.take()), spawn_reader(child.stderr.take()));
     let code = loop {
         match child.try_wait().expect("the program ends") {
             Some(status) => break status.code(),
@@ -167,7 +167,7 @@ fn start(scene: &AttackScene, step: &Value) -> AttackRun {
     AttackRun { args, code, stdout, stderr, wall, computed, memory, is_verdict }
 }
 
-fn reader(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
+fn spawn_reader(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut stream) = stream {
@@ -232,14 +232,15 @@ fn peak_of(status: &str) -> Option<u64> {
 }
 
 /// Returns the violated expectations of a step about its own run.
-fn expectations(step: &Value, ran: &AttackRun) -> Vec<String> {
+fn check_step(step: &Value, ran: &AttackRun) -> Vec<String> {
     let mut problems = Vec::new();
     let all = [ran.stdout.as_slice(), &ran.stderr].concat();
     let all = String::from_utf8_lossy(&all);
-    for part in texts(&step["contains"]).iter().filter(|part| !all.contains(part.as_str())) {
+    for part in collect_texts(&step["contains"]).iter().filter(|part| !all.contains(part.as_str()))
+    {
         problems.push(format!("{:?} does not say {part:?}: {all}", ran.args));
     }
-    for part in texts(&step["lacks"]).iter().filter(|part| all.contains(part.as_str())) {
+    for part in collect_texts(&step["lacks"]).iter().filter(|part| all.contains(part.as_str())) {
         problems.push(format!("{:?} says {part:?}", ran.args));
     }
     if let Some(code) = step["exit"].as_i64()

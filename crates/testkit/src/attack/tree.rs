@@ -15,13 +15,13 @@ const DEEPEST: usize = 40;
 const LONGEST: u64 = 4 * 1024 * 1024;
 
 /// Reads a directory. Links are not followed.
-pub(super) fn read(directory: &Path) -> Tree {
+pub(super) fn read_tree(directory: &Path) -> Tree {
     let mut tree = Tree::new();
-    fill(directory, "", 0, &mut tree);
+    add_directory(directory, "", 0, &mut tree);
     tree
 }
 
-fn fill(directory: &Path, below: &str, depth: usize, tree: &mut Tree) {
+fn add_directory(directory: &Path, below: &str, depth: usize, tree: &mut Tree) {
     if depth > DEEPEST {
         return;
     }
@@ -39,7 +39,7 @@ fn fill(directory: &Path, below: &str, depth: usize, tree: &mut Tree) {
         };
         if data.is_dir() {
             tree.insert(format!("{name}/"), (data.permissions().mode(), Vec::new()));
-            fill(&path, &format!("{name}/"), depth + 1, tree);
+            add_directory(&path, &format!("{name}/"), depth + 1, tree);
         } else {
             tree.insert(name, (data.permissions().mode(), content));
         }
@@ -47,14 +47,14 @@ fn fill(directory: &Path, below: &str, depth: usize, tree: &mut Tree) {
 }
 
 /// Returns the new, changed and removed paths.
-pub(super) fn differences<'t>(before: &'t Tree, after: &'t Tree) -> Vec<&'t str> {
+pub(super) fn changed_paths<'t>(before: &'t Tree, after: &'t Tree) -> Vec<&'t str> {
     let changed = after.iter().filter(|(path, content)| before.get(*path) != Some(content));
     let gone = before.keys().filter(|path| !after.contains_key(*path));
     changed.map(|(path, _)| path.as_str()).chain(gone.map(String::as_str)).collect()
 }
 
 /// Copies the changes between two snapshots into an earlier one.
-pub(super) fn adopt(
+pub(super) fn adopt_changes(
     earlier: &mut BTreeMap<String, Tree>,
     from: &BTreeMap<String, Tree>,
     to: &BTreeMap<String, Tree>,
@@ -63,7 +63,7 @@ pub(super) fn adopt(
     for (group, after) in to {
         let before = from.get(group).unwrap_or(&empty);
         let tree = earlier.entry(group.clone()).or_default();
-        for path in differences(before, after) {
+        for path in changed_paths(before, after) {
             match after.get(path) {
                 Some(content) => tree.insert(path.to_owned(), content.clone()),
                 None => tree.remove(path),

@@ -67,7 +67,7 @@ fn json_member<'f>(
     let sources = facts.sources.iter().zip(&judged.sources);
     let items = facts.items.iter().zip(&judged.items);
     JsonMember {
-        path: report.name(member),
+        path: report.member_name(member),
         commit: member.commit.as_deref(),
         guidance: facts.has_guidance,
         states: judged.states.iter().map(|state| state.as_str()).collect(),

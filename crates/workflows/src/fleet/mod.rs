@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use brief_engine::survey::Survey;
 use brief_engine::{Dialects, Moment, estimate_tokens};
-use brief_registry::fleet::{FleetMember, FleetState, Judgment, NewestByPlace, judge};
+use brief_registry::fleet::{FleetMember, FleetState, Judgment, NewestByPlace, judge_members};
 use brief_registry::history::{Commit, HistoryError, Repository};
 
 pub use rows::{FleetCell, FleetRow};
@@ -42,18 +42,18 @@ pub struct FleetReport {
 
 impl FleetReport {
     /// Judges the members of a fleet. With states in `only`, the report has the members in one of these.
-    pub fn of(
+    pub fn from_members(
         base: &Path,
         members: Vec<FleetMember>,
         newest: &NewestByPlace,
         budget: Option<usize>,
         only: &[FleetState],
     ) -> FleetReport {
-        let judgments = judge(&members, newest, budget);
+        let judgments = judge_members(&members, newest, budget);
         let read = members.len();
         let mut members: Vec<_> = members.into_iter().zip(judgments).collect();
         if !only.is_empty() {
-            members.retain(|(_, judged)| only.iter().any(|state| judged.has(*state)));
+            members.retain(|(_, judged)| only.iter().any(|state| judged.has_state(*state)));
         }
         FleetReport { base: base.to_owned(), budget, read, update: None, members }
     }
@@ -64,14 +64,14 @@ impl FleetReport {
     }
 
     /// Returns the name of a member.
-    pub fn name(&self, member: &FleetMember) -> String {
+    pub fn member_name(&self, member: &FleetMember) -> String {
         member.place.name(&self.base)
     }
 
     /// Returns the names of the members in a state.
     pub fn in_state(&self, state: FleetState) -> Vec<String> {
-        let members = self.members.iter().filter(|(_, judged)| judged.has(state));
-        members.map(|(member, _)| self.name(member)).collect()
+        let members = self.members.iter().filter(|(_, judged)| judged.has_state(state));
+        members.map(|(member, _)| self.member_name(member)).collect()
     }
 
     /// Returns whether a member has a state that asks for work.
@@ -89,7 +89,12 @@ impl FleetReport {
                     None => source.address.clone(),
                 };
                 let at = source.commit.as_deref();
-                places.entry(place).or_default().entry(at).or_default().push(self.name(member));
+                places
+                    .entry(place)
+                    .or_default()
+                    .entry(at)
+                    .or_default()
+                    .push(self.member_name(member));
             }
         }
         let sorted = places.into_iter().map(|(place, versions)| {
@@ -103,8 +108,8 @@ impl FleetReport {
 
 /// Counts the tokens of the file that gets most guidance at a commit.
 pub fn most_tokens(repository: &Repository, commit: &Commit) -> Result<usize, HistoryError> {
-    let state = ComparedState::read(repository, commit, &Dialects::default())?;
+    let state = ComparedState::read_commit(repository, commit, &Dialects::default())?;
     let root = repository.mount();
-    let survey = Survey::of(&state.catalog, root, &Moment::default(), &estimate_tokens);
+    let survey = Survey::from_catalog(&state.catalog, root, &Moment::default(), &estimate_tokens);
     Ok(survey.and_then(|survey| survey.costs.into_iter().max()).unwrap_or_default())
 }

@@ -73,7 +73,7 @@ impl FleetRow<'_> {
     /// Returns the line of CSV (RFC 4180). A text that a table program would take for a formula begins with an apostrophe.
     pub fn csv_line(&self) -> String {
         let fields = self.cells.iter().map(|cell| match cell {
-            FleetCell::Text(text) => quoted(text.as_deref().unwrap_or_default()),
+            FleetCell::Text(text) => quote_cell(text.as_deref().unwrap_or_default()),
             FleetCell::Flag(flag) => flag.map_or(String::new(), |flag| flag.to_string()),
             FleetCell::Number(number) => number.map_or(String::new(), |number| number.to_string()),
         });
@@ -81,7 +81,7 @@ impl FleetRow<'_> {
     }
 }
 
-fn quoted(text: &str) -> String {
+fn quote_cell(text: &str) -> String {
     let text = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         format!("'{text}")
     } else {
@@ -102,11 +102,11 @@ impl FleetReport {
                 0 => vec![None],
                 count => (0..count).map(Some).collect(),
             };
-            numbers.into_iter().map(move |number| self.row(member, judged, number))
+            numbers.into_iter().map(move |number| self.build_row(member, judged, number))
         })
     }
 
-    fn row<'f>(
+    fn build_row<'f>(
         &'f self,
         member: &'f FleetMember,
         judged: &'f Judgment,
@@ -114,13 +114,13 @@ impl FleetReport {
     ) -> FleetRow<'f> {
         let facts = &member.facts;
         let item: Option<&FleetItem> = number.and_then(|number| facts.items.get(number));
-        let source = item.and_then(|item| facts.source(&item.source));
+        let source = item.and_then(|item| facts.find_source(&item.source));
         let text = |text: Option<&'f str>| FleetCell::Text(text.map(Cow::Borrowed));
         let states: Vec<&str> = judged.states.iter().map(|state| state.as_str()).collect();
         let owned = |text: String| FleetCell::Text(Some(Cow::Owned(text)));
         FleetRow {
             cells: [
-                owned(self.name(member)),
+                owned(self.member_name(member)),
                 text(member.commit.as_deref()),
                 owned(states.join(" ")),
                 FleetCell::Flag(Some(facts.has_guidance)),
@@ -146,7 +146,7 @@ impl FleetReport {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::quote_cell;
 
     #[test]
     fn a_field_is_quoted_as_the_document_says() {
@@ -158,7 +158,7 @@ mod tests {
             ("=1+1", "'=1+1"),
             ("@x,y", "\"'@x,y\""),
         ] {
-            assert_eq!(quoted(given), expected);
+            assert_eq!(quote_cell(given), expected);
         }
     }
 }

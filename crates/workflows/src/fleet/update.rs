@@ -23,7 +23,9 @@ use brief_syntax::Severity;
 use brief_syntax::text::visible_line;
 use serde::Serialize;
 
-use crate::revisions::{ComparedRevisions, change_heading, changed_lines, concerned, short_id};
+use crate::revisions::{
+    ComparedRevisions, change_heading, changed_lines, describe_cover, short_id,
+};
 
 /// An update that is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,22 +54,22 @@ impl FleetUpdate {
     }
 
     /// Returns the sources of a member that the update moves. A directory has no versions.
-    pub fn sources<'m>(&self, member: &'m FleetMember) -> Vec<&'m FleetSource> {
+    pub fn moving_sources<'m>(&self, member: &'m FleetMember) -> Vec<&'m FleetSource> {
         let mut sources = member.facts.sources_called(&self.name);
         sources.retain(|source| source.form != FleetSourceForm::Directory);
         sources
     }
 
     /// Returns the place of a source after the update.
-    pub fn place(&self, source: &FleetSource) -> ManifestPlace {
+    pub fn updated_place(&self, source: &FleetSource) -> ManifestPlace {
         match &self.reference {
-            Some(reference) => source.place().at(reference),
-            None => source.place(),
+            Some(reference) => source.manifest_place().with_reference(reference),
+            None => source.manifest_place(),
         }
     }
 
     /// Returns the key of a place for [`NewestByPlace`].
-    pub fn key(&self, source: &FleetSource) -> PlaceKey {
+    pub fn place_key(&self, source: &FleetSource) -> PlaceKey {
         let reference = self.reference.clone().or_else(|| source.reference.clone());
         (source.address.clone(), reference)
     }
@@ -77,7 +79,7 @@ const MESSAGE_LINES: usize = 400;
 
 impl MemberUpdate {
     /// Returns the message of a commit with the update: what moves, and how the guidance changes.
-    pub fn message(&self, update: &FleetUpdate) -> String {
+    pub fn commit_message(&self, update: &FleetUpdate) -> String {
         let subject = match &update.reference {
             Some(reference) => format!("Update {} to {reference}", update.name),
             None => format!("Update {}", update.name),
@@ -184,7 +186,7 @@ pub fn update_member<T>(
     newest: &NewestByPlace,
     finish: impl FnOnce(&MemberUpdate, &UpdateWorkshop, &InstallReport) -> Result<T, WorkshopError>,
 ) -> UpdateOutcome<T> {
-    let sources = update.sources(member);
+    let sources = update.moving_sources(member);
     if sources.is_empty() {
         return match &member.problem {
             Some(problem) => UpdateOutcome::Problem(problem.clone()),
@@ -192,12 +194,14 @@ pub fn update_member<T>(
         };
     }
     let moves = |source: &&&FleetSource| {
-        let newest = newest.get(&update.key(source));
+        let newest = newest.get(&update.place_key(source));
         let is_other = update.reference.is_some() && update.reference != source.reference;
         is_other || newest.is_some_and(|newest| Some(&newest.commit) != source.commit.as_ref())
     };
     let moving: Vec<&FleetSource> = sources.iter().filter(moves).copied().collect();
-    if let Some(source) = sources.iter().find(|source| !newest.contains_key(&update.key(source))) {
+    if let Some(source) =
+        sources.iter().find(|source| !newest.contains_key(&update.place_key(source)))
+    {
         let problem = match UpdateWorkshop::lay_out(system, member) {
             Err(error @ WorkshopError::Local(_)) => error.to_string(),
             _ => format!("the newest version of `{}` is not known", source.name),
@@ -207,7 +211,7 @@ pub fn update_member<T>(
     if moving.is_empty() {
         return UpdateOutcome::Current;
     }
-    match run(system, member, update, &moving, newest, finish) {
+    match run_update(system, member, update, &moving, newest, finish) {
         Ok(Some((found, made))) => UpdateOutcome::Changes(found, made),
         Ok(None) => UpdateOutcome::Current,
         Err(UpdateFailure::Interrupted) => UpdateOutcome::Interrupted,
@@ -249,7 +253,7 @@ impl From<InstallError> for UpdateFailure {
     }
 }
 
-fn run<T>(
+fn run_update<T>(
     system: &Arc<dyn System>,
     member: &FleetMember,
     update: &FleetUpdate,
@@ -258,7 +262,7 @@ fn run<T>(
     finish: impl FnOnce(&MemberUpdate, &UpdateWorkshop, &InstallReport) -> Result<T, WorkshopError>,
 ) -> Result<Option<(MemberUpdate, T)>, UpdateFailure> {
     let workshop = UpdateWorkshop::lay_out(system, member)?;
-    let report = install(system.as_ref(), &workshop, update, moving, newest)?;
+    let report = install_update(system.as_ref(), &workshop, update, moving, newest)?;
     if let Some(found) =
         report.diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error)
     {
@@ -266,11 +270,11 @@ fn run<T>(
         return Err(UpdateFailure::Problem(format!("`{path}`: {}", found.message)));
     }
     let Some(tree) = workshop.preview_tree(&report)? else { return Ok(None) };
-    let repository = workshop.preview()?;
+    let repository = workshop.preview_repository()?;
     let commit = |id: &str| Commit { revision: id.to_owned(), id: id.to_owned() };
     let compared =
-        ComparedRevisions::between(&repository, &commit(workshop.commit()), &commit(&tree))?;
-    let (changes, files) = changes(&compared);
+        ComparedRevisions::read_commits(&repository, &commit(workshop.commit()), &commit(&tree))?;
+    let (changes, files) = compare_guidance(&compared);
     let moves = report.sources.iter().filter(|source| source.before != source.commit);
     let moves = moves.map(|source| SourceMove {
         source: source.name.clone(),
@@ -289,7 +293,7 @@ fn run<T>(
 }
 
 /// Runs the update in the workshop.
-fn install(
+fn install_update(
     system: &dyn System,
     workshop: &UpdateWorkshop,
     update: &FleetUpdate,
@@ -298,12 +302,13 @@ fn install(
 ) -> Result<InstallReport, UpdateFailure> {
     let project = workshop.project();
     let source = project.read_manifest(system)?;
-    let own = OwnClients::below(system, &project.outputs);
+    let own = OwnClients::read_project(system, &project.outputs);
     let wrong =
         |_| UpdateFailure::Problem("`brief.toml` is wrong; `brief lint` tells why".to_owned());
-    let clients = Clients::read(source.as_ref(), &own, Section::Install, ProfileScope::Project)
-        .map_err(wrong)?;
-    let manifest = source.as_ref().map(Manifest::read).transpose().map_err(wrong)?;
+    let clients =
+        Clients::from_configuration(source.as_ref(), &own, Section::Install, ProfileScope::Project)
+            .map_err(wrong)?;
+    let manifest = source.as_ref().map(Manifest::parse).transpose().map_err(wrong)?;
     let manifest = manifest.unwrap_or_default();
     let lock = project.read_lock(system)?.unwrap_or_default();
     // A source that only the manifest names was never reviewed here, and its items would become part of the branch.
@@ -317,22 +322,23 @@ fn install(
     let items = lock.items.iter().map(|(id, item)| (id, &*item.clients, &item.files));
     let layout = clients.layout_of(items);
     let clients = clients.with_layout_of(layout);
-    let wanted = clients.wanted(&[]).map_err(|error| UpdateFailure::Problem(error.to_string()))?;
+    let wanted =
+        clients.resolve_clients(&[]).map_err(|error| UpdateFailure::Problem(error.to_string()))?;
     let mut edits = Vec::new();
     let mut commits = BTreeMap::new();
     let mut names = BTreeSet::new();
     for source in moving {
-        let Some(own) = manifest.source(&source.name) else {
+        let Some(own) = manifest.find_source(&source.name) else {
             let problem =
                 format!("`brief.toml` has no source `{}`; `brief sync` comes first", source.name);
             return Err(UpdateFailure::Problem(problem));
         };
         if let Some(reference) = &update.reference {
             let (name, wanted) = (source.name.clone(), WantedItems::default());
-            let place = own.place.at(reference);
+            let place = own.place.with_reference(reference);
             edits.push(ManifestEdit::Want { source: name, place, wanted, clients: None });
         }
-        if let Some(newest) = newest.get(&update.key(source)) {
+        if let Some(newest) = newest.get(&update.place_key(source)) {
             commits.insert(source.name.clone(), newest.commit.clone());
         }
         names.insert(source.name.clone());
@@ -344,15 +350,15 @@ fn install(
         durability: Durability::Passing,
         ..InstallRequest::new(&wanted)
     };
-    Ok(install::sync(system, &clients, &project, &request, &|_| {})?)
+    Ok(install::sync_project(system, &clients, &project, &request, &|_| {})?)
 }
 
 /// Compares the guidance of both trees.
-fn changes(compared: &ComparedRevisions) -> (Vec<FleetChange>, Vec<String>) {
+fn compare_guidance(compared: &ComparedRevisions) -> (Vec<FleetChange>, Vec<String>) {
     let moment = Moment::default();
     let asked = DiffQuestion { moment: &moment, changed: &compared.changed, within: &[] };
     let (before, after) = (&compared.before.catalog, &compared.after.catalog);
-    let comparison = diff::compare(before, after, &asked);
+    let comparison = diff::compare_catalogs(before, after, &asked);
     let mut found = Vec::new();
     for change in &comparison.changes {
         let piece = change.piece();
@@ -367,7 +373,7 @@ fn changes(compared: &ComparedRevisions) -> (Vec<FleetChange>, Vec<String>) {
             heading: change_heading(&compared.root, change),
             lines: changed_lines(change),
         };
-        found.push((told, concerned(change, &comparison.cover(change))));
+        found.push((told, describe_cover(change, &comparison.cover_change(change))));
     }
     found.into_iter().unzip()
 }

@@ -46,7 +46,9 @@ impl UpdateReport {
     }
 
     /// Groups the outcomes of repositories by their changes.
-    pub fn of<T>(outcomes: impl IntoIterator<Item = (String, UpdateOutcome<T>)>) -> UpdateReport {
+    pub fn from_outcomes<T>(
+        outcomes: impl IntoIterator<Item = (String, UpdateOutcome<T>)>,
+    ) -> UpdateReport {
         let mut report = UpdateReport::default();
         let mut known: HashMap<String, usize> = HashMap::new();
         for (repository, outcome) in outcomes {

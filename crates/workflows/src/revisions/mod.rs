@@ -15,11 +15,11 @@ use brief_engine::{
 };
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
 use brief_syntax::render::JsonDiagnostics;
-use brief_syntax::text::{counted, grouped};
+use brief_syntax::text::{format_count, group_digits};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity};
 use brief_system::TreeSystem;
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 use similar::TextDiff;
 
 /// Returns the characters of a commit or digest that people read.
@@ -58,20 +58,21 @@ pub struct ComparedRevisions {
 
 impl ComparedRevisions {
     /// Reads the guidance of two commits or trees of a repository, without that of the user.
-    pub fn between(
+    pub fn read_commits(
         repository: &Repository,
         before: &Commit,
         after: &Commit,
     ) -> Result<ComparedRevisions, HistoryError> {
         let root = repository.mount().to_owned();
-        let before = ComparedState::read(repository, before, &Dialects::default())?;
-        let after = ComparedState::read(repository, after, &Dialects::default())?;
-        let changed = diff::changed(&root, &before.tree.seen(), &after.tree.seen());
+        let before = ComparedState::read_commit(repository, before, &Dialects::default())?;
+        let after = ComparedState::read_commit(repository, after, &Dialects::default())?;
+        let changed =
+            diff::find_changed_files(&root, &before.tree.seen_files(), &after.tree.seen_files());
         Ok(ComparedRevisions { root, part: String::new(), before, after, changed })
     }
 
     /// Reads the guidance of two revisions of the repository around the directory `started`, which has no links.
-    pub fn read(
+    pub fn read_revisions(
         system: Arc<dyn System>,
         started: &Path,
         revisions: &Revisions,
@@ -81,32 +82,36 @@ impl ComparedRevisions {
         let name = hosted::CLIENT_PATH_VARIABLE;
         let env: BTreeMap<_, _> =
             system.env(name).map(|value| (name.to_owned(), value)).into_iter().collect();
-        let repository = Repository::find(system, started)?;
+        let repository = Repository::find_enclosing(system, started)?;
         let root = repository.mount().to_owned();
         // A bare repository has no directories besides its top.
         let part = repository.top().and_then(|top| started.strip_prefix(top).ok());
-        let part = part.map(slashed).unwrap_or_default();
+        let part = part.map(to_slashed).unwrap_or_default();
         let (from, to) = match revisions {
-            Revisions::Working(from) => (repository.commit(from)?, None),
-            Revisions::Two(from, to) => (repository.commit(from)?, Some(repository.commit(to)?)),
+            Revisions::Working(from) => (repository.resolve_commit(from)?, None),
+            Revisions::Two(from, to) => {
+                (repository.resolve_commit(from)?, Some(repository.resolve_commit(to)?))
+            }
             Revisions::SinceBase(left, right) => {
-                let (left, right) = (repository.commit(left)?, repository.commit(right)?);
+                let (left, right) =
+                    (repository.resolve_commit(left)?, repository.resolve_commit(right)?);
                 (repository.merge_base(&left, &right)?, Some(right))
             }
         };
         let after = match &to {
-            Some(to) => repository.tree(to, &env)?,
+            Some(to) => repository.open_tree(to, &env)?,
             None => repository.working_tree(&env)?,
         };
-        let before = repository.tree(&from, &env)?;
-        let before = ComparedState::of(before, Some(from), &root, dialects);
-        let after = ComparedState::of(after, to, &root, dialects);
-        let changed = diff::changed(&root, &before.tree.seen(), &after.tree.seen());
+        let before = repository.open_tree(&from, &env)?;
+        let before = ComparedState::read_tree(before, Some(from), &root, dialects);
+        let after = ComparedState::read_tree(after, to, &root, dialects);
+        let changed =
+            diff::find_changed_files(&root, &before.tree.seen_files(), &after.tree.seen_files());
         Ok(ComparedRevisions { root, part, before, after, changed })
     }
 
     /// Returns the diagnostics of both states about changed files that are not delivered or were not read.
-    pub fn problems(&self) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+    pub fn collect_problems(&self) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
         let problems = |state: &ComparedState| {
             let mut diagnostics = state.catalog.diagnostics();
             diagnostics.retain(|diagnostic| {
@@ -127,17 +132,17 @@ impl ComparedRevisions {
 
 impl ComparedState {
     /// Reads the guidance of a commit, without that of the user.
-    pub fn read(
+    pub fn read_commit(
         repository: &Repository,
         commit: &Commit,
         dialects: &Dialects,
     ) -> Result<ComparedState, HistoryError> {
-        let tree = repository.tree(commit, &BTreeMap::new())?;
-        Ok(ComparedState::of(tree, Some(commit.clone()), repository.mount(), dialects))
+        let tree = repository.open_tree(commit, &BTreeMap::new())?;
+        Ok(ComparedState::read_tree(tree, Some(commit.clone()), repository.mount(), dialects))
     }
 
     /// Reads all guidance. A missing root has none.
-    fn of(
+    fn read_tree(
         tree: TreeSystem,
         commit: Option<Commit>,
         root: &Path,
@@ -153,14 +158,14 @@ impl ComparedState {
         };
         let nothing = TreeSystem::empty(root);
         let read = |tree: &TreeSystem| {
-            Root::open(tree, root).map(|root| Catalog::whole(tree, &root, scope.clone()))
+            Root::open(tree, root).map(|root| Catalog::read_project(tree, &root, scope.clone()))
         };
         let catalog = read(&tree).or_else(|_| read(&nothing)).expect("an empty tree has its top");
         ComparedState { tree, commit, catalog }
     }
 
     /// Returns the state as a side of a report.
-    pub fn side<'s>(&'s self, root: &'s Path, diagnostics: &'s [Diagnostic]) -> Side<'s> {
+    pub fn to_side<'s>(&'s self, root: &'s Path, diagnostics: &'s [Diagnostic]) -> Side<'s> {
         let commit = self.commit.as_ref();
         Side {
             revision: commit.map(|commit| commit.revision.as_str()),
@@ -208,7 +213,7 @@ pub fn different_lines(before: &str, after: &str) -> Vec<String> {
     text.lines().filter(|line| !is_short || !is_head(line)).map(str::to_owned).collect()
 }
 
-fn place(root: &Path, piece: &DiffPiece<'_>) -> String {
+fn render_location(root: &Path, piece: &DiffPiece<'_>) -> String {
     format!("{}:{}", slashed_below(root, piece.path), piece.line)
 }
 
@@ -224,10 +229,10 @@ pub fn change_heading(root: &Path, change: &ItemChange<'_>) -> String {
         ItemChangeKind::Order => "reordered",
     };
     let tokens = match change.tokens() {
-        (before, after) if before == after => counted(after, "token"),
-        (before, after) => format!("{before} -> {}", counted(after, "token")),
+        (before, after) if before == after => format_count(after, "token"),
+        (before, after) => format!("{before} -> {}", format_count(after, "token")),
     };
-    let place = place(root, piece);
+    let place = render_location(root, piece);
     format!("{word:<9} {place}  {} ({}), {tokens}", piece.name, piece.dialect)
 }
 
@@ -235,7 +240,7 @@ pub fn change_heading(root: &Path, change: &ItemChange<'_>) -> String {
 pub fn change_before(root: &Path, change: &ItemChange<'_>) -> Option<String> {
     let (before, after) = (change.before.as_ref()?, change.after.as_ref()?);
     match change.kind {
-        ItemChangeKind::Moved => Some(format!("was {}", place(root, before))),
+        ItemChangeKind::Moved => Some(format!("was {}", render_location(root, before))),
         _ if before.state != after.state => {
             Some(format!("was {}, is {}", before.state.as_str(), after.state.as_str()))
         }
@@ -244,12 +249,16 @@ pub fn change_before(root: &Path, change: &ItemChange<'_>) -> Option<String> {
 }
 
 /// Describes in few words the files of a change, or the agents that it concerns instead.
-pub fn concerned(change: &ItemChange<'_>, cover: &Cover) -> String {
+pub fn describe_cover(change: &ItemChange<'_>, cover: &Cover) -> String {
     if change.is_on_demand() {
         return "agents that open it".to_owned();
     }
     let files = |count: usize| {
-        if count == 1 { "1 file".to_owned() } else { format!("{} files", grouped(count as u64)) }
+        if count == 1 {
+            "1 file".to_owned()
+        } else {
+            format!("{} files", group_digits(count as u64))
+        }
     };
     if cover.parts.iter().any(|part| part.path == "./") {
         return format!("all {}", files(cover.file_count));
@@ -267,7 +276,7 @@ pub fn concerned(change: &ItemChange<'_>, cover: &Cover) -> String {
     }
     let more = match cover.file_count - named {
         0 => String::new(),
-        more => format!(" and {} more", grouped(more as u64)),
+        more => format!(" and {} more", group_digits(more as u64)),
     };
     format!("{}: {}{more}", files(cover.file_count), parts.join(", "))
 }

@@ -20,7 +20,7 @@ impl ComparedRevisions {
     /// Returns the changed files of the skills that both revisions have, by path. With `within`, only those below one of
     /// these paths.
     pub fn skill_files(&self, moment: &Moment, within: &[String]) -> Vec<SkillFileChange> {
-        let (old, new) = (self.before.skills(moment), self.after.skills(moment));
+        let (old, new) = (self.before.skill_names(moment), self.after.skill_names(moment));
         let mut changes: BTreeMap<String, SkillFileChange> = BTreeMap::new();
         for (directory, name) in new.iter().filter(|(directory, _)| old.contains_key(*directory)) {
             for (file, kind) in self.differing_files(directory) {
@@ -64,9 +64,9 @@ impl ComparedRevisions {
 
 impl ComparedState {
     /// Returns the names of the skills, by directory.
-    fn skills(&self, moment: &Moment) -> BTreeMap<PathBuf, String> {
+    fn skill_names(&self, moment: &Moment) -> BTreeMap<PathBuf, String> {
         let moment = Moment { target: None, ..moment.clone() };
-        let items = self.catalog.candidates(&moment).items;
+        let items = self.catalog.collect_candidates(&moment).items;
         let skills = items.iter().map(|applied| &applied.item).filter(|item| item.kind == "skill");
         let directory = |path: &Path| {
             let is_main = path.file_name() == Some(OsStr::new(MAIN));

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use brief_testkit::{needs, tools};
 
 use super::{PACKAGES, call, tested_program};
-use crate::workspace;
+use crate::workspace_root;
 
 /// A repository with one commit on `main`, and the environment to run scripts in it.
 struct Repository {
@@ -17,28 +17,28 @@ struct Repository {
 impl Repository {
     fn new(files: &[(&str, &str)]) -> Repository {
         let repository = Repository { directory: tempfile::tempdir().unwrap() };
-        repository.git(&["init", "--quiet", "--initial-branch=main"]);
-        repository.commit(files);
+        repository.run_git(&["init", "--quiet", "--initial-branch=main"]);
+        repository.commit_files(files);
         repository
     }
 
-    fn commit(&self, files: &[(&str, &str)]) {
+    fn commit_files(&self, files: &[(&str, &str)]) {
         for (name, text) in files {
             let path = self.directory.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--message=change"]);
+        self.run_git(&["add", "--all"]);
+        self.run_git(&["commit", "--quiet", "--message=change"]);
     }
 
-    fn git(&self, args: &[&str]) {
+    fn run_git(&self, args: &[&str]) {
         let user = ["-c", "user.name=T", "-c", "user.email=t@example.com"];
-        let output = self.run(Path::new("git"), &[&user[..], args].concat());
-        assert!(output.status.success(), "{args:?}: {}", said(&output));
+        let output = self.run_program(Path::new("git"), &[&user[..], args].concat());
+        assert!(output.status.success(), "{args:?}: {}", output_text(&output));
     }
 
-    fn run(&self, program: &Path, args: &[&str]) -> Output {
+    fn run_program(&self, program: &Path, args: &[&str]) -> Output {
         let programs = tested_program("brief");
         let programs = programs.parent().unwrap().display();
         let path = std::env::var("PATH").unwrap_or_default();
@@ -51,17 +51,17 @@ impl Repository {
             .unwrap_or_else(|error| panic!("`{}` cannot be started: {error}", program.display()))
     }
 
-    fn read(&self, name: &str) -> String {
+    fn read_file(&self, name: &str) -> String {
         fs::read_to_string(self.directory.path().join(name)).unwrap_or_default()
     }
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-fn script(name: &str) -> PathBuf {
-    workspace().join("packaging").join("ci").join(name)
+fn script_path(name: &str) -> PathBuf {
+    workspace_root().join("packaging").join("ci").join(name)
 }
 
 const GOOD: &str =
@@ -72,7 +72,7 @@ const BAD: &str =
     "context:\n  - content: Prices.\n    mach: [\"src/**\"]\n    match: [\"none/**\"]\n";
 
 /// Puts the packages where a release has them.
-fn publish(release: &Path) {
+fn publish_packages(release: &Path) {
     fs::create_dir_all(release).unwrap();
     for file in fs::read_dir(PACKAGES.path()).unwrap().map(|entry| entry.unwrap()) {
         fs::copy(file.path(), release.join(file.file_name())).unwrap();
@@ -85,16 +85,16 @@ fn the_install_script_takes_what_has_its_checksum() {
     needs!(Curl);
     let scratch = tempfile::tempdir().unwrap();
     let release = scratch.path().join("v0.1.0");
-    publish(&release);
+    publish_packages(&release);
     let install = |into: &str| {
         let releases = format!("file://{}", scratch.path().display());
         let mut bash = Command::new("bash");
-        bash.arg(script("install.sh")).args(["v0.1.0", into]).env("BRIEF_RELEASES", releases);
+        bash.arg(script_path("install.sh")).args(["v0.1.0", into]).env("BRIEF_RELEASES", releases);
         bash.output().unwrap()
     };
     let good = scratch.path().join("good");
     let output = install(&good.to_string_lossy());
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", output_text(&output));
     assert_eq!(call(good.join("brief"), &["--version".as_ref()]), "brief 0.1.0\n");
 
     let archive = release.join("brief-0.1.0-x86_64-unknown-linux-gnu.tar.gz");
@@ -103,7 +103,7 @@ fn the_install_script_takes_what_has_its_checksum() {
     fs::write(&archive, data).unwrap();
     let bad = scratch.path().join("bad");
     let output = install(&bad.to_string_lossy());
-    assert!(!output.status.success(), "{}", said(&output));
+    assert!(!output.status.success(), "{}", output_text(&output));
     assert!(!bad.exists());
 }
 
@@ -111,33 +111,37 @@ fn the_install_script_takes_what_has_its_checksum() {
 #[test]
 fn the_check_script_reports_findings_and_changes() {
     let repository = Repository::new(&[("AGENTS.yaml", GOOD), ("src/a.py", "")]);
-    let output = repository.run(&script("check.sh"), &["main", "comment.md"]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(repository.read("comment.md").ends_with("\n\nNone.\n"), "{}", said(&output));
+    let output = repository.run_program(&script_path("check.sh"), &["main", "comment.md"]);
+    assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
+    assert!(
+        repository.read_file("comment.md").ends_with("\n\nNone.\n"),
+        "{}",
+        output_text(&output)
+    );
 
-    repository.git(&["checkout", "--quiet", "-b", "branch"]);
-    repository.commit(&[("AGENTS.yaml", OTHER)]);
-    let output = repository.run(&script("check.sh"), &["main", "comment.md"]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let comment = repository.read("comment.md");
+    repository.run_git(&["checkout", "--quiet", "-b", "branch"]);
+    repository.commit_files(&[("AGENTS.yaml", OTHER)]);
+    let output = repository.run_program(&script_path("check.sh"), &["main", "comment.md"]);
+    assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
+    let comment = repository.read_file("comment.md");
     assert!(comment.contains("AGENTS.yaml") && comment.contains("~~~text\n"), "{comment}");
 
-    repository.commit(&[("AGENTS.yaml", BAD)]);
-    let script = script("check.sh");
+    repository.commit_files(&[("AGENTS.yaml", BAD)]);
+    let script = script_path("check.sh");
     let findings = [
         "-c",
         "BRIEF_FORMAT=github BRIEF_LINT_OPTIONS=--strict exec \"$0\"",
         script.to_str().unwrap(),
     ];
-    let output = repository.run(Path::new("sh"), &findings);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("file=AGENTS.yaml,line="), "{}", said(&output));
+    let output = repository.run_program(Path::new("sh"), &findings);
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    assert!(output_text(&output).contains("file=AGENTS.yaml,line="), "{}", output_text(&output));
 
-    let plain = workspace().join("examples/ci/check.sh");
-    assert_eq!(repository.run(&plain, &[]).status.code(), Some(1));
-    repository.commit(&[("AGENTS.yaml", GOOD)]);
-    let output = repository.run(&plain, &["main"]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let plain = workspace_root().join("examples/ci/check.sh");
+    assert_eq!(repository.run_program(&plain, &[]).status.code(), Some(1));
+    repository.commit_files(&[("AGENTS.yaml", GOOD)]);
+    let output = repository.run_program(&plain, &["main"]);
+    assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
 }
 
 /// The steps of the action run as a runner would run them: the release is installed, findings are annotations, and the
@@ -147,15 +151,15 @@ fn the_action_runs_its_steps() {
     needs!(Curl);
     let scratch = tempfile::tempdir().unwrap();
     let release = scratch.path().join("releases").join("v0.1.0");
-    publish(&release);
+    publish_packages(&release);
     let repository = Repository::new(&[("AGENTS.yaml", GOOD), ("src/a.py", "")]);
     let clone = Repository { directory: tempfile::tempdir().unwrap() };
     let origin = repository.directory.path().to_string_lossy().into_owned();
-    clone.git(&["clone", "--quiet", &origin, "."]);
-    clone.git(&["checkout", "--quiet", "-b", "branch"]);
-    clone.commit(&[("AGENTS.yaml", BAD)]);
+    clone.run_git(&["clone", "--quiet", &origin, "."]);
+    clone.run_git(&["checkout", "--quiet", "-b", "branch"]);
+    clone.commit_files(&[("AGENTS.yaml", BAD)]);
 
-    let action = fs::read_to_string(workspace().join("action.yml")).unwrap();
+    let action = fs::read_to_string(workspace_root().join("action.yml")).unwrap();
     let action = brief_syntax::yaml::Yaml::parse(&action);
     let action = serde_json::to_value(action.root().unwrap()).unwrap();
     let files = scratch.path().join("files");
@@ -190,14 +194,14 @@ fn the_action_runs_its_steps() {
         let added = fs::read_to_string(files.join("path")).unwrap_or_default();
         let output = bash
             .env("PATH", format!("{}:{path}", added.trim_end()))
-            .env("GITHUB_ACTION_PATH", workspace())
+            .env("GITHUB_ACTION_PATH", workspace_root())
             .env("GITHUB_OUTPUT", files.join("output"))
             .env("GITHUB_PATH", files.join("path"))
             .env("GITHUB_STEP_SUMMARY", files.join("summary"))
             .env("RUNNER_TEMP", scratch.path())
             .output()
             .unwrap();
-        codes.push((output.status.code(), said(&output)));
+        codes.push((output.status.code(), output_text(&output)));
     }
     let [installed, fetched, checked] = &codes[..] else { panic!("{codes:#?}") };
     assert_eq!((installed.0, fetched.0), (Some(0), Some(0)), "{codes:#?}");
@@ -225,7 +229,7 @@ fn the_renovate_preset_finds_versions() {
         for (const match of text.matchAll(new RegExp(pattern, 'g'))) \
         found.push([manager.datasourceTemplate, match.groups.packageName ?? match.groups.depName, match.groups.currentValue].join(' ')); \
         console.log(found.join('\\n'))";
-    let preset = fs::read_to_string(workspace().join("renovate/default.json")).unwrap();
+    let preset = fs::read_to_string(workspace_root().join("renovate/default.json")).unwrap();
     let found = call("node", &["-e".as_ref(), script.as_ref(), preset.as_ref(), manifest.as_ref()]);
     let found: Vec<&str> = found.lines().collect();
     assert_eq!(
@@ -244,12 +248,12 @@ fn the_renovate_preset_finds_versions() {
 fn pre_commit_runs_the_hooks() {
     needs!(PreCommit);
     let program = tools::pre_commit().unwrap();
-    let hooks = fs::read_to_string(workspace().join(".pre-commit-hooks.yaml")).unwrap();
+    let hooks = fs::read_to_string(workspace_root().join(".pre-commit-hooks.yaml")).unwrap();
     let source = Repository::new(&[(".pre-commit-hooks.yaml", &hooks)]);
-    source.git(&["tag", "v1"]);
+    source.run_git(&["tag", "v1"]);
     let path = source.directory.path().display();
     // The settings of the guide, as they can be pasted, in a project that has no `brief.toml`.
-    let guide = fs::read_to_string(workspace().join("docs/guide/ci.md")).unwrap();
+    let guide = fs::read_to_string(workspace_root().join("docs/guide/ci.md")).unwrap();
     let (_, block) = guide.split_once("## pre-commit\n").expect("the guide has settings");
     let (_, block) = block.split_once("```yaml\n").expect("the guide has settings");
     let (settings, _) = block.split_once("```\n").unwrap();
@@ -258,8 +262,8 @@ fn pre_commit_runs_the_hooks() {
         ("AGENTS.yaml", GOOD),
         ("src/a.py", ""),
     ]);
-    let output = plain.run(&program, &["run", "--all-files"]);
-    let text = said(&output);
+    let output = plain.run_program(&program, &["run", "--all-files"]);
+    let text = output_text(&output);
     assert!(output.status.success() && text.matches("Passed").count() == 2, "{text}");
 
     let ids = hooks.lines().filter_map(|line| line.strip_prefix("- id: "));
@@ -275,16 +279,16 @@ fn pre_commit_runs_the_hooks() {
         (".gitignore", "/guidance\n"),
     ]);
     let brief = tested_program("brief");
-    let added = project.run(&brief, &["add", "./guidance", "--client", "claude"]);
-    assert!(added.status.success(), "{}", said(&added));
-    project.commit(&[]);
-    let output = project.run(&program, &["run", "--all-files"]);
-    let text = said(&output);
+    let added = project.run_program(&brief, &["add", "./guidance", "--client", "claude"]);
+    assert!(added.status.success(), "{}", output_text(&added));
+    project.commit_files(&[]);
+    let output = project.run_program(&program, &["run", "--all-files"]);
+    let text = output_text(&output);
     assert!(output.status.success(), "{text}");
     assert_eq!(text.matches("Passed").count(), ids.count(), "{text}");
 
-    project.commit(&[("AGENTS.yaml", "context: [{content: x, match: [}]\n")]);
-    let output = project.run(&program, &["run", "brief-lint", "--all-files"]);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("AGENTS.yaml:1"), "{}", said(&output));
+    project.commit_files(&[("AGENTS.yaml", "context: [{content: x, match: [}]\n")]);
+    let output = project.run_program(&program, &["run", "brief-lint", "--all-files"]);
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    assert!(output_text(&output).contains("AGENTS.yaml:1"), "{}", output_text(&output));
 }

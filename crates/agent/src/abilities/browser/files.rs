@@ -8,7 +8,7 @@ use brief_syntax::limits;
 use serde_json::{Value, json};
 
 use super::super::files::{Replacing, ToolFiles};
-use super::super::{AbilityResult, failed, refused};
+use super::super::{AbilityResult, create_failure, create_refusal};
 use super::frames::FrameHandle;
 use super::pages::PageCall;
 use super::running::RunningBrowser;
@@ -18,16 +18,24 @@ const LARGEST: f64 = 16_000.0;
 
 impl RunningBrowser {
     /// Takes a picture of the window, the whole page or an element.
-    pub(super) fn screenshot(&mut self, frame: &FrameHandle, call: &PageCall<'_>) -> AbilityResult {
-        let place = Destination::of(call)?;
+    pub(super) fn take_screenshot(
+        &mut self,
+        frame: &FrameHandle,
+        call: &PageCall<'_>,
+    ) -> AbilityResult {
+        let place = Destination::from_call(call)?;
         let session = frame.session.clone();
         let mut params = json!({"format": "png"});
         let clip = if let Some(selector) = call.option(0, "selector").and_then(Value::as_str) {
             let args = json!({"selector": selector});
-            Some(self.read(frame, "box", args, call.element_deadline())?)
+            Some(self.read_frame(frame, "box", args, call.element_deadline())?)
         } else if call.option(0, "full") == Some(&json!(true)) {
-            let sizes =
-                self.request(Some(&session), "Page.getLayoutMetrics", &json!({}), call.deadline)?;
+            let sizes = self.send_request(
+                Some(&session),
+                "Page.getLayoutMetrics",
+                &json!({}),
+                call.deadline,
+            )?;
             let size = &sizes["cssContentSize"];
             Some(json!({"x": 0, "y": 0, "width": size["width"], "height": size["height"]}))
         } else {
@@ -43,16 +51,17 @@ impl RunningBrowser {
             params["captureBeyondViewport"] = json!(true);
         }
         let taken =
-            self.request(Some(&session), "Page.captureScreenshot", &params, call.deadline)?;
-        place.deliver(&taken["data"])
+            self.send_request(Some(&session), "Page.captureScreenshot", &params, call.deadline)?;
+        place.deliver_data(&taken["data"])
     }
 
     /// Prints a page.
-    pub(super) fn pdf(&mut self, session: &str, call: &PageCall<'_>) -> AbilityResult {
-        let place = Destination::of(call)?;
+    pub(super) fn print_pdf(&mut self, session: &str, call: &PageCall<'_>) -> AbilityResult {
+        let place = Destination::from_call(call)?;
         let params = json!({"printBackground": true, "preferCSSPageSize": true});
-        let printed = self.request(Some(session), "Page.printToPDF", &params, call.deadline)?;
-        place.deliver(&printed["data"])
+        let printed =
+            self.send_request(Some(session), "Page.printToPDF", &params, call.deadline)?;
+        place.deliver_data(&printed["data"])
     }
 
     /// Clicks an element and keeps the file that it offers.
@@ -62,28 +71,28 @@ impl RunningBrowser {
         frame: &FrameHandle,
         call: &PageCall<'_>,
     ) -> AbilityResult {
-        let files = granted(call)?;
-        let directory = call.text(1, "a directory of the project")?.trim_end_matches('/');
+        let files = granted_files(call)?;
+        let directory = call.text_argument(1, "a directory of the project")?.trim_end_matches('/');
         super::super::files::check_path(directory)?;
         self.set_downloads(true, call.deadline)?;
-        let outcome = self.fetched(page, frame, call);
+        let outcome = self.fetch_download(page, frame, call);
         // Whatever has happened, no further file is wanted; a browser that has ended takes none.
         let refusing = call.deadline + Duration::from_secs(1);
         let _ = self.set_downloads(false, refusing);
         let (name, bytes) = outcome?;
         let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
-        files.put(&path, &bytes, limits::BROWSER_FILE_BYTES, Replacing::Never)?;
+        files.write_file(&path, &bytes, limits::BROWSER_FILE_BYTES, Replacing::Never)?;
         Ok(json!({"path": path, "bytes": bytes.len()}))
     }
 
-    fn fetched(
+    fn fetch_download(
         &mut self,
         page: u64,
         frame: &FrameHandle,
         call: &PageCall<'_>,
     ) -> AbilityResult<(String, Vec<u8>)> {
         self.press_mouse(page, frame, call)?;
-        self.echo(page, call.deadline)?;
+        self.wait_for_echo(page, call.deadline)?;
         let most = limits::BROWSER_FILE_BYTES;
         let is_over = |browser: &RunningBrowser| {
             let download = browser.download.as_ref();
@@ -93,28 +102,29 @@ impl RunningBrowser {
         let Some(download) = self.download.clone() else {
             let reasons = self.said_refusals();
             let message = reasons.unwrap_or_else(|| "it offers no download".to_owned());
-            return Err(failed(message));
+            return Err(create_failure(message));
         };
         if !in_time || download.received > most {
             self.cancel_download(&download.id, call.deadline);
         }
         match (in_time, download.is_complete) {
             (false, _) => {
-                return Err(failed("the download took too long"));
+                return Err(create_failure("the download took too long"));
             }
             (true, Some(true)) => {}
             (true, Some(false)) => {
-                return Err(failed("the download broke off"));
+                return Err(create_failure("the download broke off"));
             }
             (true, None) => {
-                return Err(refused(format!("the download has more than {most} bytes")));
+                return Err(create_refusal(format!("the download has more than {most} bytes")));
             }
         }
         let file = self.launched.profile.path().join("downloads").join(&download.id);
         let system = &self.launched.wire.system;
         let bytes = system.read(&file, most);
         let _ = system.remove_file(&file);
-        let bytes = bytes.map_err(|error| failed(format!("the download is not there: {error}")))?;
+        let bytes =
+            bytes.map_err(|error| create_failure(format!("the download is not there: {error}")))?;
         Ok((plain_name(&download.name), bytes))
     }
 }
@@ -128,8 +138,10 @@ fn plain_name(listed: &str) -> String {
     if kept.is_empty() { "download".to_owned() } else { kept.to_owned() }
 }
 
-fn granted<'c>(call: &PageCall<'c>) -> AbilityResult<&'c ToolFiles> {
-    call.context.files.ok_or_else(|| refused("a file is only written where `fs` is granted, too"))
+fn granted_files<'c>(call: &PageCall<'c>) -> AbilityResult<&'c ToolFiles> {
+    call.context
+        .files
+        .ok_or_else(|| create_refusal("a file is only written where `fs` is granted, too"))
 }
 
 /// The receiver of a file: the tool, or a path of the project.
@@ -137,20 +149,20 @@ struct Destination<'c>(Option<(&'c ToolFiles, &'c str)>);
 
 impl<'c> Destination<'c> {
     /// Checks the path before anything is done.
-    fn of(call: &PageCall<'c>) -> AbilityResult<Destination<'c>> {
+    fn from_call(call: &PageCall<'c>) -> AbilityResult<Destination<'c>> {
         let Some(path) = call.option(0, "path") else { return Ok(Destination(None)) };
-        let path = path.as_str().ok_or_else(|| refused("`path` must be a string"))?;
+        let path = path.as_str().ok_or_else(|| create_refusal("`path` must be a string"))?;
         super::super::files::check_path(path)?;
-        Ok(Destination(Some((granted(call)?, path))))
+        Ok(Destination(Some((granted_files(call)?, path))))
     }
 
-    fn deliver(&self, data: &Value) -> AbilityResult {
+    fn deliver_data(&self, data: &Value) -> AbilityResult {
         let text = data.as_str().unwrap_or_default();
         let Some((files, path)) = self.0 else { return Ok(json!(text)) };
         let bytes = STANDARD
             .decode(text)
-            .map_err(|error| failed(format!("the browser sent no file: {error}")))?;
-        files.put(path, &bytes, limits::BROWSER_FILE_BYTES, Replacing::Files)?;
+            .map_err(|error| create_failure(format!("the browser sent no file: {error}")))?;
+        files.write_file(path, &bytes, limits::BROWSER_FILE_BYTES, Replacing::Files)?;
         Ok(json!({"path": path, "bytes": bytes.len()}))
     }
 }

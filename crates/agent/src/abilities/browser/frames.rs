@@ -5,7 +5,7 @@ use std::time::Duration;
 use brief_syntax::limits;
 use serde_json::{Value, json};
 
-use super::super::{AbilityResult, failed};
+use super::super::{AbilityResult, create_failure};
 use super::running::RunningBrowser;
 use super::wire::WireFault;
 
@@ -28,24 +28,24 @@ pub(super) struct FrameHandle {
 
 impl RunningBrowser {
     /// Lists the frames of a page, the main frame first.
-    pub(super) fn frames(
+    pub(super) fn list_frames(
         &mut self,
         page: u64,
         deadline: Duration,
     ) -> AbilityResult<Vec<FrameHandle>> {
-        let state = self.page(page)?;
+        let state = self.find_page(page)?;
         let mut sessions = vec![(state.session.clone(), state.target.clone())];
         sessions
             .extend(state.inner.iter().map(|(session, frame)| (session.clone(), frame.clone())));
         let mut found: Vec<FrameHandle> = Vec::new();
         for (session, root) in &sessions {
-            let tree = match self.request(Some(session), "Page.getFrameTree", &json!({}), deadline)
-            {
-                Ok(tree) => tree,
-                // It has gone meanwhile.
-                Err(WireFault::Refused(_)) => continue,
-                Err(fault) => return Err(fault.into()),
-            };
+            let tree =
+                match self.send_request(Some(session), "Page.getFrameTree", &json!({}), deadline) {
+                    Ok(tree) => tree,
+                    // It has gone meanwhile.
+                    Err(WireFault::Refused(_)) => continue,
+                    Err(fault) => return Err(fault.into()),
+                };
             let mut left = vec![&tree["frameTree"]];
             while let Some(node) = left.pop() {
                 let text = |name: &str| node["frame"][name].as_str().unwrap_or_default().to_owned();
@@ -62,24 +62,24 @@ impl RunningBrowser {
     }
 
     /// Returns a frame by its identity, or the main frame.
-    pub(super) fn frame(
+    pub(super) fn find_frame(
         &mut self,
         page: u64,
         id: Option<&str>,
         deadline: Duration,
     ) -> AbilityResult<FrameHandle> {
-        let state = self.page(page)?;
+        let state = self.find_page(page)?;
         if id.is_none_or(|id| id == state.target) {
             let (session, id) = (state.session.clone(), state.target.clone());
             return Ok(FrameHandle { session, id, ..FrameHandle::default() });
         }
-        let frames = self.frames(page, deadline)?;
+        let frames = self.list_frames(page, deadline)?;
         let found = frames.into_iter().find(|frame| Some(frame.id.as_str()) == id);
-        found.ok_or_else(|| failed("the frame is gone"))
+        found.ok_or_else(|| create_failure("the frame is gone"))
     }
 
     /// Calls the reading function in a frame, in a world that the page's scripts cannot reach.
-    fn evaluate(
+    fn evaluate_in_frame(
         &mut self,
         frame: &FrameHandle,
         operation: &str,
@@ -89,14 +89,14 @@ impl RunningBrowser {
     ) -> Result<Value, WireFault> {
         let session = Some(frame.session.as_str());
         let world = json!({"frameId": frame.id, "worldName": "brief"});
-        let world = self.request(session, "Page.createIsolatedWorld", &world, deadline)?;
+        let world = self.send_request(session, "Page.createIsolatedWorld", &world, deadline)?;
         let call = json!({
             "functionDeclaration": READER,
             "executionContextId": world["executionContextId"],
             "arguments": [{"value": operation}, {"value": args}],
             "returnByValue": by_value,
         });
-        let answer = self.request(session, "Runtime.callFunctionOn", &call, deadline)?;
+        let answer = self.send_request(session, "Runtime.callFunctionOn", &call, deadline)?;
         if answer.get("exceptionDetails").is_some() {
             return Err(WireFault::Refused("the page cannot be read".to_owned()));
         }
@@ -104,7 +104,7 @@ impl RunningBrowser {
     }
 
     /// Reads from a frame; waits until what is asked for is there.
-    pub(super) fn read(
+    pub(super) fn read_frame(
         &mut self,
         frame: &FrameHandle,
         operation: &str,
@@ -115,13 +115,13 @@ impl RunningBrowser {
         args["elements"] = json!(limits::BROWSER_ELEMENTS);
         let mut why = None;
         loop {
-            match self.evaluate(frame, operation, &args, true, deadline) {
+            match self.evaluate_in_frame(frame, operation, &args, true, deadline) {
                 Ok(mut result) => {
                     let answer = result["value"].take();
                     match answer["why"].as_str() {
                         None => return Ok(answer),
                         Some(reason) if answer["wait"] != true => {
-                            return Err(failed(reason));
+                            return Err(create_failure(reason));
                         }
                         Some(reason) => why = Some(reason.to_owned()),
                     }
@@ -131,20 +131,23 @@ impl RunningBrowser {
                 Err(WireFault::TimedOut) if why.is_some() => {}
                 Err(fault) => return Err(fault.into()),
             }
-            self.pause(deadline, why.as_deref().unwrap_or("the page changed all the time"))?;
+            self.wait_to_retry(
+                deadline,
+                why.as_deref().unwrap_or("the page changed all the time"),
+            )?;
             if !self.pages.values().any(|page| {
                 page.session == frame.session || page.inner.contains_key(&frame.session)
             }) {
-                return Err(failed("the page is closed"));
+                return Err(create_failure("the page is closed"));
             }
         }
     }
 
     /// Waits before the next look at a page; after `deadline`, `why` is the error.
-    pub(super) fn pause(&mut self, deadline: Duration, why: &str) -> AbilityResult<()> {
+    pub(super) fn wait_to_retry(&mut self, deadline: Duration, why: &str) -> AbilityResult<()> {
         let until = self.launched.wire.system.elapsed() + TICK;
         if until >= deadline {
-            return Err(failed(why));
+            return Err(create_failure(why));
         }
         self.wait_until(until, |_| false)?;
         Ok(())
@@ -160,45 +163,45 @@ impl RunningBrowser {
     ) -> AbilityResult<FrameHandle> {
         let args = json!({"selector": selector});
         loop {
-            let found = self.evaluate(frame, "frame", &args, false, deadline)?;
+            let found = self.evaluate_in_frame(frame, "frame", &args, false, deadline)?;
             if let Some(object) = found["objectId"].as_str().filter(|_| found["subtype"] == "node")
             {
                 let session = Some(frame.session.as_str());
                 let params = json!({"objectId": object});
-                let node = self.request(session, "DOM.describeNode", &params, deadline)?;
+                let node = self.send_request(session, "DOM.describeNode", &params, deadline)?;
                 let id = node["node"]["frameId"].as_str().map(str::to_owned);
-                if let Ok(frame) = self.frame(page, id.as_deref(), deadline) {
+                if let Ok(frame) = self.find_frame(page, id.as_deref(), deadline) {
                     return Ok(frame);
                 }
             } else {
                 // The reason, unless it has come in between.
-                self.read(frame, "frame", args.clone(), deadline)?;
+                self.read_frame(frame, "frame", args.clone(), deadline)?;
             }
-            self.pause(deadline, "the frame does not load")?;
+            self.wait_to_retry(deadline, "the frame does not load")?;
         }
     }
 
     /// Returns the place of a frame in the window: its content, from the top left.
-    pub(super) fn offset(
+    pub(super) fn frame_offset(
         &mut self,
         page: u64,
         frame: &FrameHandle,
         deadline: Duration,
     ) -> AbilityResult<(f64, f64)> {
-        let main = self.page(page)?.session.clone();
+        let main = self.find_page(page)?.session.clone();
         let (mut x, mut y) = (0.0, 0.0);
         let mut inner = frame.clone();
-        let frames = self.frames(page, deadline)?;
+        let frames = self.list_frames(page, deadline)?;
         while !inner.parent.is_empty() || inner.session != main {
             let parent = frames.iter().find(|frame| frame.id == inner.parent);
             let Some(parent) = parent else { break };
             let session = Some(parent.session.as_str());
-            self.request(session, "DOM.enable", &json!({}), deadline)?;
+            self.send_request(session, "DOM.enable", &json!({}), deadline)?;
             let owner = json!({"frameId": inner.id});
-            let owner = self.request(session, "DOM.getFrameOwner", &owner, deadline)?;
+            let owner = self.send_request(session, "DOM.getFrameOwner", &owner, deadline)?;
             let node = json!({"backendNodeId": owner["backendNodeId"]});
-            let model = self.request(session, "DOM.getBoxModel", &node, deadline)?;
-            self.request(session, "DOM.disable", &json!({}), deadline)?;
+            let model = self.send_request(session, "DOM.getBoxModel", &node, deadline)?;
+            self.send_request(session, "DOM.disable", &json!({}), deadline)?;
             let corner = &model["model"]["content"];
             x += corner[0].as_f64().unwrap_or_default();
             y += corner[1].as_f64().unwrap_or_default();

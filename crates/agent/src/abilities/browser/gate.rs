@@ -22,7 +22,7 @@ use brief_syntax::limits;
 use ureq::http::Uri;
 
 use super::super::network::{self, NetworkPolicy};
-use super::super::{AbilityRefusal, AbilityResult, failed, refused};
+use super::super::{AbilityRefusal, AbilityResult, create_failure, create_refusal};
 
 /// The time for a name, and for one address.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -62,12 +62,12 @@ pub(crate) struct PageConnection {
 }
 
 /// Adds a connection to a list. One that is there already is counted, and so are all beyond the limit.
-pub(super) fn add(list: &mut Vec<PageConnection>, mut new: PageConnection) {
+pub(super) fn add_connection(list: &mut Vec<PageConnection>, mut new: PageConnection) {
     let is_alike = |one: &PageConnection| one.refusal.is_some() == new.refusal.is_some();
     let is_there = list.iter().any(|one| one.target == new.target && one.refusal == new.refusal);
     if !is_there && list.iter().filter(|one| is_alike(one)).count() >= MOST_CONNECTIONS {
         OTHERS.clone_into(&mut new.target);
-        let several = || refused("for several reasons");
+        let several = || create_refusal("for several reasons");
         new.refusal = new.refusal.map(|_| several());
     }
     match list.iter_mut().find(|one| one.target == new.target && one.refusal == new.refusal) {
@@ -104,10 +104,10 @@ struct GateState {
 impl BrowserGate {
     /// Opens a gate for hosts that the policy allows. The credential is made of `chance`.
     pub(super) fn open(policy: NetworkPolicy, chance: [u8; 32]) -> io::Result<BrowserGate> {
-        BrowserGate::limited(policy, chance, limits::BROWSER_BYTES)
+        BrowserGate::open_limited(policy, chance, limits::BROWSER_BYTES)
     }
 
-    fn limited(policy: NetworkPolicy, chance: [u8; 32], most: u64) -> io::Result<BrowserGate> {
+    fn open_limited(policy: NetworkPolicy, chance: [u8; 32], most: u64) -> io::Result<BrowserGate> {
         let password = URL_SAFE_NO_PAD.encode(chance);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
@@ -123,7 +123,9 @@ impl BrowserGate {
             is_closed: AtomicBool::new(false),
         });
         let shared = Arc::clone(&state);
-        thread::Builder::new().stack_size(STACK).spawn(move || accept(&listener, &shared))?;
+        thread::Builder::new()
+            .stack_size(STACK)
+            .spawn(move || accept_connections(&listener, &shared))?;
         Ok(BrowserGate { port, password, state })
     }
 
@@ -134,7 +136,7 @@ impl BrowserGate {
 
     /// Returns the connections since the last call of this function.
     pub(super) fn take_connections(&self) -> Vec<PageConnection> {
-        std::mem::take(&mut *held(&self.state.connected))
+        std::mem::take(&mut *lock_shared(&self.state.connected))
     }
 }
 
@@ -146,11 +148,11 @@ impl Drop for BrowserGate {
     }
 }
 
-fn held<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_shared<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn accept(listener: &TcpListener, state: &Arc<GateState>) {
+fn accept_connections(listener: &TcpListener, state: &Arc<GateState>) {
     for stream in listener.incoming() {
         if state.is_closed.load(Ordering::Relaxed) {
             return;
@@ -163,7 +165,7 @@ fn accept(listener: &TcpListener, state: &Arc<GateState>) {
         let shared = Arc::clone(state);
         let started = thread::Builder::new().stack_size(STACK).spawn(move || {
             // A request that cannot be carried out ends with its connection, which the browser sees.
-            let _ = shared.serve(&stream);
+            let _ = shared.serve_connection(&stream);
             shared.connections.fetch_sub(1, Ordering::Relaxed);
         });
         if started.is_err() {
@@ -173,32 +175,36 @@ fn accept(listener: &TcpListener, state: &Arc<GateState>) {
 }
 
 impl GateState {
-    fn record(&self, target: &str, refusal: Option<AbilityRefusal>) {
+    fn record_connection(&self, target: &str, refusal: Option<AbilityRefusal>) {
         let new = PageConnection { target: target.to_owned(), refusal, count: 1 };
-        add(&mut held(&self.connected), new);
+        add_connection(&mut lock_shared(&self.connected), new);
     }
 
-    fn serve(self: &Arc<Self>, browser: &TcpStream) -> io::Result<()> {
+    fn serve_connection(self: &Arc<Self>, browser: &TcpStream) -> io::Result<()> {
         browser.set_nodelay(true)?;
         browser.set_read_timeout(Some(FIRST_TIME))?;
         let bytes = read_head(browser)?;
         let Some(head) = ProxyHead::parse(&bytes) else {
-            return answer(browser, "400 Bad Request", "");
+            return write_answer(browser, "400 Bad Request", "");
         };
         if head.credential != Some(&self.credential) {
             let challenge = format!("proxy-authenticate: Basic realm=\"{USER}\"\r\n");
-            return answer(browser, "407 Proxy Authentication Required", &challenge);
+            return write_answer(browser, "407 Proxy Authentication Required", &challenge);
         }
         self.is_known.store(true, Ordering::Relaxed);
-        let server = match self.connect(&head) {
+        let server = match self.connect_server(&head) {
             Ok(server) => {
-                self.record(&head.target, None);
+                self.record_connection(&head.target, None);
                 server
             }
             Err(refusal) => {
-                self.record(&head.target, Some(refusal));
+                self.record_connection(&head.target, Some(refusal));
                 // A page without an answer is an error page; an answer of ours would be the page's.
-                return if head.is_tunnel { answer(browser, "403 Forbidden", "") } else { Ok(()) };
+                return if head.is_tunnel {
+                    write_answer(browser, "403 Forbidden", "")
+                } else {
+                    Ok(())
+                };
             }
         };
         server.set_nodelay(true)?;
@@ -213,7 +219,7 @@ impl GateState {
             (&server).write_all(head.rest)?;
         }
         browser.set_read_timeout(None)?;
-        self.join(browser, &server)
+        self.copy_both_ways(browser, &server)
     }
 
     /// Returns whether a tunnel carries TLS, or need not.
@@ -226,21 +232,21 @@ impl GateState {
         let is_used = browser.peek(&mut first)? == 1;
         let is_sealed = first[0] == TLS_HANDSHAKE;
         if is_used && !is_sealed {
-            self.record(&head.target, Some(refusal));
+            self.record_connection(&head.target, Some(refusal));
         }
         Ok(is_used && is_sealed)
     }
 
-    fn connect(&self, head: &ProxyHead<'_>) -> AbilityResult<TcpStream> {
+    fn connect_server(&self, head: &ProxyHead<'_>) -> AbilityResult<TcpStream> {
         if !head.is_tunnel {
             network::check_scheme(&self.policy, &head.uri, "http")?;
         }
-        let known = held(&self.known).get(&head.target).cloned();
+        let known = lock_shared(&self.known).get(&head.target).cloned();
         let addresses = match known {
             Some(addresses) => addresses,
             None => {
-                let found = network::addresses(&self.policy, &head.uri, CONNECT_TIME)?;
-                held(&self.known).insert(head.target.clone(), found.clone());
+                let found = network::resolve_addresses(&self.policy, &head.uri, CONNECT_TIME)?;
+                lock_shared(&self.known).insert(head.target.clone(), found.clone());
                 found
             }
         };
@@ -251,21 +257,22 @@ impl GateState {
                 Err(error) => problem = error.to_string(),
             }
         }
-        Err(failed(format!("`{}`: {problem}", head.target)))
+        Err(create_failure(format!("`{}`: {problem}", head.target)))
     }
 
     /// Copies in both directions until both sides have ended.
-    fn join(self: &Arc<Self>, browser: &TcpStream, server: &TcpStream) -> io::Result<()> {
+    fn copy_both_ways(self: &Arc<Self>, browser: &TcpStream, server: &TcpStream) -> io::Result<()> {
         let (from, to) = (browser.try_clone()?, server.try_clone()?);
         let shared = Arc::clone(self);
-        let upwards =
-            thread::Builder::new().stack_size(STACK).spawn(move || shared.copy(&from, &to))?;
-        self.copy(server, browser);
+        let upwards = thread::Builder::new()
+            .stack_size(STACK)
+            .spawn(move || shared.copy_stream(&from, &to))?;
+        self.copy_stream(server, browser);
         let _ = upwards.join();
         Ok(())
     }
 
-    fn copy(&self, mut from: &TcpStream, mut to: &TcpStream) {
+    fn copy_stream(&self, mut from: &TcpStream, mut to: &TcpStream) {
         let mut piece = [0; PIECE];
         loop {
             let count = match from.read(&mut piece) {
@@ -276,7 +283,7 @@ impl GateState {
             if before + count as u64 > self.most {
                 let most = self.most;
                 let message = format!("they have loaded more than {most} bytes");
-                self.record("all pages", Some(refused(message)));
+                self.record_connection("all pages", Some(create_refusal(message)));
                 let _ = from.shutdown(Shutdown::Both);
                 let _ = to.shutdown(Shutdown::Both);
                 return;
@@ -290,7 +297,7 @@ impl GateState {
     }
 }
 
-fn answer(mut browser: &TcpStream, status: &str, field: &str) -> io::Result<()> {
+fn write_answer(mut browser: &TcpStream, status: &str, field: &str) -> io::Result<()> {
     let text =
         format!("HTTP/1.1 {status}\r\n{field}content-length: 0\r\nconnection: close\r\n\r\n");
     browser.write_all(text.as_bytes())
@@ -352,7 +359,7 @@ impl ProxyHead<'_> {
         if method == "CONNECT" {
             let uri: Uri = format!("https://{address}/").parse().ok()?;
             uri.port_u16()?;
-            let target = target(&uri)?;
+            let target = host_and_port(&uri)?;
             let forwarded = Vec::new();
             return Some(ProxyHead { is_tunnel: true, uri, target, credential, forwarded, rest });
         }
@@ -371,13 +378,13 @@ impl ProxyHead<'_> {
             }
         }
         forwarded.push_str("Connection: close\r\n\r\n");
-        let target = target(&uri)?;
+        let target = host_and_port(&uri)?;
         let forwarded = forwarded.into_bytes();
         Some(ProxyHead { is_tunnel: false, uri, target, credential, forwarded, rest })
     }
 }
 
-fn target(uri: &Uri) -> Option<String> {
+fn host_and_port(uri: &Uri) -> Option<String> {
     let authority = uri.authority()?.as_str();
     let host = uri.host().filter(|host| !host.is_empty())?;
     let port = uri.port_u16().unwrap_or(80);
@@ -503,12 +510,12 @@ mod tests {
         for number in 0..500 {
             for _ in 0..2 {
                 let target = format!("h{number}:80");
-                add(&mut list, PageConnection { target, refusal: None, count: 1 });
+                add_connection(&mut list, PageConnection { target, refusal: None, count: 1 });
             }
         }
         let refusal = Some(AbilityRefusal::Refused("no".to_owned()));
         let target = "h1:80".to_owned();
-        add(&mut list, PageConnection { target, refusal: refusal.clone(), count: 1 });
+        add_connection(&mut list, PageConnection { target, refusal: refusal.clone(), count: 1 });
         assert_eq!(list.len(), MOST_CONNECTIONS + 2);
         assert_eq!(list[1], PageConnection { target: "h1:80".to_owned(), refusal: None, count: 2 });
         assert_eq!(list[MOST_CONNECTIONS].target, OTHERS);
@@ -519,7 +526,7 @@ mod tests {
     #[test]
     fn bytes_have_a_limit() {
         let address = server(&[b'x'; 5_000]);
-        let gate = BrowserGate::limited(granted(address), [7; 32], 4_000).unwrap();
+        let gate = BrowserGate::open_limited(granted(address), [7; 32], 4_000).unwrap();
         let request = format!("GET http://{address}/ HTTP/1.1\r\n\r\n");
         assert!(ask(&gate, &request).len() < 5_000);
         let found = gate.take_connections();

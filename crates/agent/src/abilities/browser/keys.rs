@@ -77,7 +77,7 @@ impl PressedKey {
     }
 
     /// Returns the parameters of the two events: down and up.
-    pub(super) fn events(&self) -> [Value; 2] {
+    pub(super) fn key_events(&self) -> [Value; 2] {
         let event = |kind: &str| {
             json!({
                 "type": kind, "key": self.name, "code": self.code, "modifiers": self.modifiers,

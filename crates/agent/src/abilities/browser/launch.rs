@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_system::{Call, Environment, OsSystem, Processes, System, TemporaryDir, words};
+use brief_system::{Call, Environment, OsSystem, Processes, System, TemporaryDir, render_io_error};
 
-use super::super::{AbilityResult, failed};
+use super::super::{AbilityResult, create_failure};
 use super::gate::BrowserGate;
 use super::wire::BrowserWire;
 
@@ -71,13 +71,15 @@ pub(super) struct LaunchedBrowser {
 }
 
 /// Starts a browser with a profile of its own.
-pub(super) fn launch(
+pub(super) fn launch_browser(
     system: &Arc<dyn System>,
     path: &[String],
     gate: BrowserGate,
 ) -> AbilityResult<LaunchedBrowser> {
-    let unable = |what: &str, error: &std::io::Error| failed(format!("{what}: {}", words(error)));
-    let program = find(system.as_ref(), path)?;
+    let unable = |what: &str, error: &std::io::Error| {
+        create_failure(format!("{what}: {}", render_io_error(error)))
+    };
+    let program = find_browser(system.as_ref(), path)?;
     let profile =
         system.temporary_dir().map_err(|error| unable("no profile can be created", &error))?;
     let settings = profile.path().join("profile").join("Default");
@@ -91,7 +93,7 @@ pub(super) fn launch(
         .arg(KEEPER_ARGUMENT)
         .arg(profile.path())
         .arg(&program);
-    call.args.extend(arguments(profile.path()));
+    call.args.extend(browser_arguments(profile.path()));
     // Whatever a browser keeps for its user goes where the profile goes.
     call.environment = Environment::Path;
     for name in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"] {
@@ -103,12 +105,12 @@ pub(super) fn launch(
         }
     }
     let companion = system
-        .start(&call)
+        .start_program(&call)
         .map_err(|error| unable(&format!("`{}` cannot be started", program.display()), &error))?;
     Ok(LaunchedBrowser { wire: BrowserWire::new(companion, Arc::clone(system)), gate, profile })
 }
 
-fn arguments(profile: &Path) -> Vec<OsString> {
+fn browser_arguments(profile: &Path) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = OPTIONS.split_ascii_whitespace().map(Into::into).collect();
     let mut directory = OsString::from("--user-data-dir=");
     directory.push(profile.join("profile"));
@@ -132,7 +134,7 @@ pub fn lacks_sandbox() -> bool {
 }
 
 /// Finds the program: the one that the user names, or one with a usual name in `path`.
-fn find(system: &dyn System, path: &[String]) -> AbilityResult<PathBuf> {
+fn find_browser(system: &dyn System, path: &[String]) -> AbilityResult<PathBuf> {
     let is_there = |place: &Path| system.is_executable(place).unwrap_or(false);
     let in_path = |name: &Path| {
         path.iter().map(|directory| Path::new(directory).join(name)).find(|place| is_there(place))
@@ -143,7 +145,7 @@ fn find(system: &dyn System, path: &[String]) -> AbilityResult<PathBuf> {
         let found = if is_bare { in_path(&named) } else { Some(named.clone()) };
         return found.filter(|found| found.is_absolute() && is_there(found)).ok_or_else(|| {
             let shown = named.display();
-            failed(format!(
+            create_failure(format!(
                 "`{VARIABLE}` names `{shown}`, which is not the absolute path of a program"
             ))
         });
@@ -151,18 +153,20 @@ fn find(system: &dyn System, path: &[String]) -> AbilityResult<PathBuf> {
     let named = NAMES.iter().find_map(|name| in_path(Path::new(name)));
     let placed = || PLACES.iter().map(PathBuf::from).find(|place| is_there(place));
     named.or_else(placed).ok_or_else(|| {
-        failed(format!(
+        create_failure(format!(
             "there is no browser here: install Chromium, or name a program in `{VARIABLE}`"
         ))
     })
 }
 
 /// Runs this process as the keeper of a browser; the arguments are those after [`KEEPER_ARGUMENT`].
-pub(super) fn keep(mut arguments: impl Iterator<Item = OsString>) -> std::io::Result<()> {
+pub(super) fn supervise_browser(
+    mut arguments: impl Iterator<Item = OsString>,
+) -> std::io::Result<()> {
     let (Some(directory), Some(program)) = (arguments.next(), arguments.next()) else {
         return Err(std::io::ErrorKind::InvalidInput.into());
     };
     let mut call = Call::new(program, "/", Duration::ZERO, 0);
     call.args.extend(arguments);
-    OsSystem.keep(&call, Path::new(&directory))
+    OsSystem.supervise_program(&call, Path::new(&directory))
 }

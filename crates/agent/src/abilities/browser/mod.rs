@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use super::files::ToolFiles;
 use super::network::{self, NetworkPolicy};
-use super::{AbilityResult, failed, text};
+use super::{AbilityResult, create_failure, text_argument};
 use gate::BrowserGate;
 use pages::PageCall;
 use running::RunningBrowser;
@@ -54,7 +54,7 @@ pub(super) struct BrowserContext<'b> {
 
 impl Browsing {
     /// Carries out a call. A browser that has ended is forgotten, with its pages.
-    pub(super) fn answer(
+    pub(super) fn answer_call(
         &mut self,
         context: &BrowserContext<'_>,
         call: &str,
@@ -65,7 +65,7 @@ impl Browsing {
         let most = Duration::from_secs(limits::BROWSER_SECONDS);
         let patience = most.min(time_left.mul_f64(0.9));
         let deadline = context.system.elapsed() + patience;
-        let outcome = self.fulfill(context, call, args, deadline);
+        let outcome = self.fulfill_call(context, call, args, deadline);
         if let Some(browser) = &mut self.running {
             self.connections = browser.take_connections();
             if browser.has_ended() {
@@ -81,12 +81,12 @@ impl Browsing {
     }
 
     /// Ends the browser, and returns the connections since its last call.
-    pub(super) fn end(&mut self) -> Vec<PageConnection> {
+    pub(super) fn end_browser(&mut self) -> Vec<PageConnection> {
         let last = self.running.take();
         last.map(|mut browser| browser.take_connections()).unwrap_or_default()
     }
 
-    fn fulfill(
+    fn fulfill_call(
         &mut self,
         context: &BrowserContext<'_>,
         call: &str,
@@ -94,27 +94,27 @@ impl Browsing {
         deadline: Duration,
     ) -> AbilityResult {
         if call == "open" {
-            let address = text(args, 0, "an address")?;
+            let address = text_argument(args, 0, "an address")?;
             let patience = deadline.saturating_sub(context.system.elapsed());
             // Refused before a browser is started for it.
             network::check_address(context.policy, address, patience)?;
-            let browser = self.started(context, deadline)?;
-            browser.begin(context.stop, deadline)?;
+            let browser = self.ensure_browser(context, deadline)?;
+            browser.begin_call(context.stop, deadline)?;
             // Its start takes nothing of the caller's time for the page.
-            return browser.open(address, &PageCall::new(context, (call, args), deadline)?);
+            return browser.open_page(address, &PageCall::new(context, (call, args), deadline)?);
         }
         let Some(browser) = &mut self.running else {
             return match call {
                 "pages" => Ok(json!([])),
                 "close" => Ok(Value::Null),
-                _ => Err(failed("the browser has ended, with its pages")),
+                _ => Err(create_failure("the browser has ended, with its pages")),
             };
         };
-        browser.begin(context.stop, deadline)?;
+        browser.begin_call(context.stop, deadline)?;
         browser.carry_out(&PageCall::new(context, (call, args), deadline)?)
     }
 
-    fn started(
+    fn ensure_browser(
         &mut self,
         context: &BrowserContext<'_>,
         deadline: Duration,
@@ -122,18 +122,19 @@ impl Browsing {
         let running = match self.running.take() {
             Some(running) => running,
             None if self.starts >= limits::BROWSER_STARTS => {
-                return Err(failed(format!(
+                return Err(create_failure(format!(
                     "the browser has ended {} times in this run",
                     self.starts
                 )));
             }
             None => {
-                let gate = context.system.random();
+                let gate = context.system.random_bytes();
                 let gate =
                     gate.and_then(|chance| BrowserGate::open(context.policy.clone(), chance));
-                let gate =
-                    gate.map_err(|error| failed(format!("the browser gets no network: {error}")))?;
-                let mut launched = launch::launch(context.system, context.path, gate)?;
+                let gate = gate.map_err(|error| {
+                    create_failure(format!("the browser gets no network: {error}"))
+                })?;
+                let mut launched = launch::launch_browser(context.system, context.path, gate)?;
                 launched.wire.stop = context.stop.clone();
                 self.starts += 1;
                 Box::new(RunningBrowser::prepare(launched, deadline)?)
@@ -144,10 +145,10 @@ impl Browsing {
 }
 
 /// Returns the subject of a call for the log: addresses without queries, selectors and paths, never a text.
-pub(super) fn target(call: &str, args: &[Value]) -> Value {
+pub(super) fn call_subject(call: &str, args: &[Value]) -> Value {
     let address = |place: usize| {
         let address = args.get(place).and_then(Value::as_str).unwrap_or_default();
-        json!(network::shown(address, None))
+        json!(network::render_request_target(address, None))
     };
     let own = match call {
         "open" => return address(0),
@@ -169,7 +170,7 @@ pub(super) fn target(call: &str, args: &[Value]) -> Value {
 /// Runs this process as the keeper of a browser, which ends it and removes its profile when this program is killed.
 /// The arguments are those after [`KEEPER_ARGUMENT`].
 pub fn run_keeper(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    match launch::keep(arguments) {
+    match launch::supervise_browser(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

@@ -6,7 +6,7 @@ use brief_syntax::limits;
 use brief_system::Interruption;
 use serde_json::{Value, json};
 
-use super::super::{AbilityRefusal, AbilityResult, failed, network, refused};
+use super::super::{AbilityRefusal, AbilityResult, create_failure, create_refusal, network};
 use super::BrowserContext;
 use super::frames::FrameHandle;
 use super::keys::PressedKey;
@@ -39,31 +39,31 @@ impl<'c> PageCall<'c> {
         (call, args): (&'c str, &'c [Value]),
         end: Duration,
     ) -> AbilityResult<PageCall<'c>> {
-        let until = timeout(args)?.map(|time| context.system.elapsed().saturating_add(time));
+        let until = parse_timeout(args)?.map(|time| context.system.elapsed().saturating_add(time));
         let deadline = until.map_or(end, |until| until.min(end));
         Ok(PageCall { context, call, args, deadline, end, is_timed: until.is_some() })
     }
 
-    fn page(&self) -> AbilityResult<u64> {
+    fn page_number(&self) -> AbilityResult<u64> {
         let page = self.args.first().and_then(Value::as_u64);
-        page.ok_or_else(|| refused("argument 1 must be a page"))
+        page.ok_or_else(|| create_refusal("argument 1 must be a page"))
     }
 
     /// Returns an argument of the call itself.
-    pub(super) fn own(&self, place: usize) -> Option<&'c Value> {
+    pub(super) fn own_argument(&self, place: usize) -> Option<&'c Value> {
         self.args.get(place + 2).filter(|value| !value.is_null())
     }
 
     /// Returns an argument that must be a string.
-    pub(super) fn text(&self, place: usize, what: &str) -> AbilityResult<&'c str> {
-        self.own(place)
+    pub(super) fn text_argument(&self, place: usize, what: &str) -> AbilityResult<&'c str> {
+        self.own_argument(place)
             .and_then(Value::as_str)
-            .ok_or_else(|| refused(format!("argument {} must be {what}", place + 1)))
+            .ok_or_else(|| create_refusal(format!("argument {} must be {what}", place + 1)))
     }
 
     /// Returns an option of the last argument.
     pub(super) fn option(&self, place: usize, name: &str) -> Option<&'c Value> {
-        self.own(place)?.get(name).filter(|value| !value.is_null())
+        self.own_argument(place)?.get(name).filter(|value| !value.is_null())
     }
 
     /// Returns the time until which an element is waited for.
@@ -86,20 +86,24 @@ impl<'c> PageCall<'c> {
 }
 
 /// Returns the option `timeout` of a call, in milliseconds. Zero is the longest one, as in other libraries for browsers.
-fn timeout(args: &[Value]) -> AbilityResult<Option<Duration>> {
+fn parse_timeout(args: &[Value]) -> AbilityResult<Option<Duration>> {
     let written = args.last().and_then(|options| options.get("timeout"));
     let Some(written) = written.filter(|written| !written.is_null()) else { return Ok(None) };
     let time = written.as_f64().map(|milliseconds| milliseconds / 1000.0);
     match time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         Some(Duration::ZERO) => Ok(Some(Duration::MAX)),
         Some(time) => Ok(Some(time)),
-        None => Err(refused("`timeout` must be a number of milliseconds")),
+        None => Err(create_refusal("`timeout` must be a number of milliseconds")),
     }
 }
 
 impl RunningBrowser {
     /// Begins a call: takes note of what has happened since the last one.
-    pub(super) fn begin(&mut self, stop: &Interruption, deadline: Duration) -> AbilityResult<()> {
+    pub(super) fn begin_call(
+        &mut self,
+        stop: &Interruption,
+        deadline: Duration,
+    ) -> AbilityResult<()> {
         self.launched.wire.stop = stop.clone();
         self.catch_up(deadline)?;
         self.download = None;
@@ -112,26 +116,26 @@ impl RunningBrowser {
     }
 
     /// Opens a page in a window of its own.
-    pub(super) fn open(&mut self, address: &str, call: &PageCall<'_>) -> AbilityResult {
+    pub(super) fn open_page(&mut self, address: &str, call: &PageCall<'_>) -> AbilityResult {
         let page = self.new_page(call.end)?;
-        let opened = self.visit(page, address, call);
+        let opened = self.visit_address(page, address, call);
         if opened.is_err() {
             // The tool does not know its number.
-            let _ = self.close(page, call.end);
+            let _ = self.close_page(page, call.end);
         }
         opened
     }
 
     /// Lets a page load an address.
-    fn visit(&mut self, page: u64, address: &str, call: &PageCall<'_>) -> AbilityResult {
-        let session = self.page(page)?.session.clone();
+    fn visit_address(&mut self, page: u64, address: &str, call: &PageCall<'_>) -> AbilityResult {
+        let session = self.find_page(page)?.session.clone();
         let until = call.load_deadline();
         let params = json!({"url": address});
         let is_stranger = !self.launched.gate.knows_browser();
         if is_stranger {
             self.await_challenge(&session, true, call.deadline)?;
         }
-        let answer = self.request(Some(&session), "Page.navigate", &params, call.deadline);
+        let answer = self.send_request(Some(&session), "Page.navigate", &params, call.deadline);
         if is_stranger {
             self.await_challenge(&session, false, call.end)?;
         }
@@ -139,8 +143,11 @@ impl RunningBrowser {
             Ok(answer) => answer,
             Err(WireFault::TimedOut) => {
                 // While it waits for an answer, a page answers nothing else.
-                self.tell(Some(&session), "Page.stopLoading", &json!({}), call.end)?;
-                return Err(failed(format!("{} did not answer in time", said(address))));
+                self.post_command(Some(&session), "Page.stopLoading", &json!({}), call.end)?;
+                return Err(create_failure(format!(
+                    "{} did not answer in time",
+                    render_address(address)
+                )));
             }
             Err(fault) => return Err(fault.into()),
         };
@@ -148,29 +155,29 @@ impl RunningBrowser {
             return Err(not_here());
         }
         if let Some(problem) = answer["errorText"].as_str() {
-            return Err(self.unreachable(address, problem));
+            return Err(self.unreachable_error(address, problem));
         }
-        let is_loaded = self.settle(page, until)?;
-        self.seen(page, is_loaded, call.end)
+        let is_loaded = self.wait_until_loaded(page, until)?;
+        self.read_page_state(page, is_loaded, call.end)
     }
 
     /// Returns the error for a page that does not load, with the requests that were refused for it.
-    fn unreachable(&mut self, address: &str, problem: &str) -> AbilityRefusal {
-        let place = said(address);
+    fn unreachable_error(&mut self, address: &str, problem: &str) -> AbilityRefusal {
+        let place = render_address(address);
         match (self.said_refusals(), problem) {
-            (Some(reasons), _) => refused(format!("{place} does not load: {reasons}")),
-            (None, "net::ERR_ABORTED") => failed(format!("{place} has nothing to show")),
+            (Some(reasons), _) => create_refusal(format!("{place} does not load: {reasons}")),
+            (None, "net::ERR_ABORTED") => create_failure(format!("{place} has nothing to show")),
             (None, problem) => {
                 let problem = problem.trim_start_matches("net::");
-                failed(format!("{place} does not load: {problem}"))
+                create_failure(format!("{place} does not load: {problem}"))
             }
         }
     }
 
     /// Returns what a tool gets to know about a page.
-    fn seen(&mut self, page: u64, is_loaded: bool, deadline: Duration) -> AbilityResult {
-        let frame = self.frame(page, None, deadline)?;
-        let mut state = self.read(&frame, "state", json!({}), deadline)?;
+    fn read_page_state(&mut self, page: u64, is_loaded: bool, deadline: Duration) -> AbilityResult {
+        let frame = self.find_frame(page, None, deadline)?;
+        let mut state = self.read_frame(&frame, "state", json!({}), deadline)?;
         state["page"] = json!(page);
         state["loaded"] = json!(is_loaded);
         Ok(state)
@@ -183,7 +190,7 @@ impl RunningBrowser {
             let numbers: Vec<u64> = self.pages.keys().copied().collect();
             let mut found = Vec::new();
             for number in numbers {
-                match self.seen(number, true, call.element_deadline()) {
+                match self.read_page_state(number, true, call.element_deadline()) {
                     Ok(state) => found.push(state),
                     Err(refusal) if self.has_ended() => return Err(refusal),
                     // It has crashed, closes just now, or does not answer.
@@ -192,80 +199,85 @@ impl RunningBrowser {
             }
             return Ok(json!(found));
         }
-        let page = call.page()?;
+        let page = call.page_number()?;
         if call.call == "close" {
-            return Ok(self.close(page, deadline).map(|()| Value::Null)?);
+            return Ok(self.close_page(page, deadline).map(|()| Value::Null)?);
         }
-        let main = self.page(page)?.session.clone();
-        let frame = self.frame(page, call.args.get(1).and_then(Value::as_str), deadline)?;
+        let main = self.find_page(page)?.session.clone();
+        let frame = self.find_frame(page, call.args.get(1).and_then(Value::as_str), deadline)?;
         match call.call {
             "goto" => {
-                let address = call.text(0, "an address")?;
+                let address = call.text_argument(0, "an address")?;
                 let patience = deadline.saturating_sub(call.context.system.elapsed());
                 network::check_address(call.context.policy, address, patience)?;
-                self.visit(page, address, call)
+                self.visit_address(page, address, call)
             }
-            "state" => self.seen(page, true, deadline),
-            "text" => self.text(page, &frame, call),
+            "state" => self.read_page_state(page, true, deadline),
+            "text" => self.read_page_text(page, &frame, call),
             "links" => {
-                let found = self.read(&frame, "links", json!({}), deadline)?;
-                whole(&found, "links").map(|()| found["links"].clone())
+                let found = self.read_frame(&frame, "links", json!({}), deadline)?;
+                check_complete(&found, "links").map(|()| found["links"].clone())
             }
             "table" => {
-                let selector = call.own(0).and_then(Value::as_str).unwrap_or("table");
+                let selector = call.own_argument(0).and_then(Value::as_str).unwrap_or("table");
                 let args = json!({"selector": selector});
-                let found = self.read(&frame, "table", args, call.element_deadline())?;
-                whole(&found, "cells").map(|()| found["table"].clone())
+                let found = self.read_frame(&frame, "table", args, call.element_deadline())?;
+                check_complete(&found, "cells").map(|()| found["table"].clone())
             }
-            "tree" => self.tree(&frame, deadline),
+            "tree" => self.read_accessibility_tree(&frame, deadline),
             "frame" => {
-                let selector = call.text(0, "a selector of a frame")?;
+                let selector = call.text_argument(0, "a selector of a frame")?;
                 let found = self.inner_frame(page, &frame, selector, call.element_deadline())?;
                 Ok(json!({"frame": found.id, "url": found.url, "name": found.name}))
             }
             "frames" => {
-                let frames = self.frames(page, deadline)?;
+                let frames = self.list_frames(page, deadline)?;
                 let inner = frames.iter().filter(|one| one.id != frame.id);
                 let shown =
                     inner.map(|one| json!({"frame": one.id, "url": one.url, "name": one.name}));
                 Ok(shown.collect())
             }
-            "fill" => self.fill(&frame, call),
+            "fill" => self.fill_field(&frame, call),
             "click" => {
-                let before = self.loading(page);
+                let before = self.loading_state(page);
                 self.press_mouse(page, &frame, call)?;
-                self.after(page, before, call)
+                self.wait_for_effect(page, before, call)
             }
             "press" => {
-                let written = call.text(0, "a key")?;
+                let written = call.text_argument(0, "a key")?;
                 let key = PressedKey::parse(written).ok_or_else(|| {
-                    refused("this is no key; write `Enter`, `a`, `F5` or `Control+A`")
+                    create_refusal("this is no key; write `Enter`, `a`, `F5` or `Control+A`")
                 })?;
-                let before = self.loading(page);
-                for event in key.events() {
-                    self.request(Some(&main), "Input.dispatchKeyEvent", &event, deadline)?;
+                let before = self.loading_state(page);
+                for event in key.key_events() {
+                    self.send_request(Some(&main), "Input.dispatchKeyEvent", &event, deadline)?;
                 }
-                self.after(page, before, call)
+                self.wait_for_effect(page, before, call)
             }
-            "wait" => self.wait(page, &frame, call),
-            "cookies" => self.cookies(&main, deadline),
-            "screenshot" => self.screenshot(&frame, call),
-            "pdf" => self.pdf(&main, call),
+            "wait" => self.wait_for_condition(page, &frame, call),
+            "cookies" => self.read_cookies(&main, deadline),
+            "screenshot" => self.take_screenshot(&frame, call),
+            "pdf" => self.print_pdf(&main, call),
             "download" => self.keep_file(page, &frame, call),
-            other => Err(refused(format!("there is no `{other}` in 'browser'"))),
+            other => Err(create_refusal(format!("there is no `{other}` in 'browser'"))),
         }
     }
 
     /// Returns the text of a page with its frames, or of one element.
-    fn text(&mut self, page: u64, frame: &FrameHandle, call: &PageCall<'_>) -> AbilityResult {
-        let selector = call.own(0).and_then(Value::as_str);
+    fn read_page_text(
+        &mut self,
+        page: u64,
+        frame: &FrameHandle,
+        call: &PageCall<'_>,
+    ) -> AbilityResult {
+        let selector = call.own_argument(0).and_then(Value::as_str);
         let args = json!({"selector": selector});
         let until = if selector.is_some() { call.element_deadline() } else { call.deadline };
         let mut text = self.read_text(frame, args, until)?;
         if selector.is_some() || !frame.parent.is_empty() {
             return Ok(json!(text));
         }
-        for inner in self.frames(page, call.deadline)?.iter().skip(1) {
+        for inner in self.list_frames(page, call.deadline)?.iter().skip(1) {
             // One that is gone or does not answer has no text.
             let until = call.element_deadline();
             let Ok(more) = self.read_text(inner, json!({"selector": null}), until) else {
@@ -289,26 +301,26 @@ impl RunningBrowser {
         args: Value,
         deadline: Duration,
     ) -> AbilityResult<String> {
-        let found = self.read(frame, "text", args, deadline)?;
+        let found = self.read_frame(frame, "text", args, deadline)?;
         Ok(found["text"].as_str().unwrap_or_default().to_owned())
     }
 
-    fn fill(&mut self, frame: &FrameHandle, call: &PageCall<'_>) -> AbilityResult {
-        let selector = call.text(0, "a selector")?;
-        let typed = call.text(1, "the text")?;
+    fn fill_field(&mut self, frame: &FrameHandle, call: &PageCall<'_>) -> AbilityResult {
+        let selector = call.text_argument(0, "a selector")?;
+        let typed = call.text_argument(1, "the text")?;
         let args = json!({"selector": selector, "text": typed});
-        let found = self.read(frame, "fill", args, call.element_deadline())?;
+        let found = self.read_frame(frame, "fill", args, call.element_deadline())?;
         if found["type"] == true {
             let session = Some(frame.session.as_str());
             if typed.is_empty() {
-                for event in PressedKey::parse("Delete").iter().flat_map(PressedKey::events) {
-                    self.request(session, "Input.dispatchKeyEvent", &event, call.deadline)?;
+                for event in PressedKey::parse("Delete").iter().flat_map(PressedKey::key_events) {
+                    self.send_request(session, "Input.dispatchKeyEvent", &event, call.deadline)?;
                 }
             } else {
                 let params = json!({"text": typed});
-                self.request(session, "Input.insertText", &params, call.deadline)?;
+                self.send_request(session, "Input.insertText", &params, call.deadline)?;
             }
-            self.read(frame, "leave", json!({}), call.deadline)?;
+            self.read_frame(frame, "leave", json!({}), call.deadline)?;
         }
         Ok(Value::Null)
     }
@@ -320,20 +332,21 @@ impl RunningBrowser {
         frame: &FrameHandle,
         call: &PageCall<'_>,
     ) -> AbilityResult<()> {
-        let selector = call.text(0, "a selector")?;
+        let selector = call.text_argument(0, "a selector")?;
         let args = json!({"selector": selector});
-        let point = self.read(frame, "point", args, call.element_deadline())?;
-        let (left, top) = self.offset(page, frame, call.deadline)?;
+        let point = self.read_frame(frame, "point", args, call.element_deadline())?;
+        let (left, top) = self.frame_offset(page, frame, call.deadline)?;
         let x = left + point["x"].as_f64().unwrap_or_default();
         let y = top + point["y"].as_f64().unwrap_or_default();
-        let main = self.page(page)?.session.clone();
+        let main = self.find_page(page)?.session.clone();
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             let is_press = kind != "mouseMoved";
             let event = json!({
                 "type": kind, "x": x, "y": y, "button": if is_press { "left" } else { "none" },
                 "buttons": u8::from(kind == "mousePressed"), "clickCount": u8::from(is_press),
             });
-            match self.request(Some(&main), "Input.dispatchMouseEvent", &event, call.deadline) {
+            match self.send_request(Some(&main), "Input.dispatchMouseEvent", &event, call.deadline)
+            {
                 Ok(_) => {}
                 // The click has closed the page or replaced it.
                 Err(WireFault::Refused(_)) => break,
@@ -344,10 +357,15 @@ impl RunningBrowser {
     }
 
     /// Waits for what a click or a key has started.
-    fn after(&mut self, page: u64, before: LoadingState, call: &PageCall<'_>) -> AbilityResult {
-        self.echo(page, call.deadline)?;
-        self.settle(page, call.load_deadline())?;
-        let after = self.loading(page);
+    fn wait_for_effect(
+        &mut self,
+        page: u64,
+        before: LoadingState,
+        call: &PageCall<'_>,
+    ) -> AbilityResult {
+        self.wait_for_echo(page, call.deadline)?;
+        self.wait_until_loaded(page, call.load_deadline())?;
+        let after = self.loading_state(page);
         if after.begun > before.begun && after.shown == before.shown {
             // What was loaded is no document; if it is a file, that is said a little later.
             let soon = call.deadline.min(call.context.system.elapsed() + DOWNLOAD_TIME);
@@ -358,24 +376,24 @@ impl RunningBrowser {
         }
         if after.is_unreachable && after.shown > before.shown {
             let reason = self.said_refusals().unwrap_or_else(|| "there is no answer".to_owned());
-            return Err(failed(format!("the next page does not load: {reason}")));
+            return Err(create_failure(format!("the next page does not load: {reason}")));
         }
         Ok(Value::Null)
     }
 
     /// Returns the reasons of refused requests since the start of the call.
     pub(super) fn said_refusals(&mut self) -> Option<String> {
-        let refused = self.connections().iter().filter_map(|one| one.refusal.as_ref());
+        let refused = self.collect_connections().iter().filter_map(|one| one.refusal.as_ref());
         let refusals: Vec<String> = refused.map(ToString::to_string).collect();
         (!refusals.is_empty()).then(|| refusals.join("; "))
     }
 
     /// Waits until the page has carried out what it was sent: its events come before its answer.
-    pub(super) fn echo(&mut self, page: u64, deadline: Duration) -> AbilityResult<()> {
-        let Ok(state) = self.page(page) else { return Ok(()) };
+    pub(super) fn wait_for_echo(&mut self, page: u64, deadline: Duration) -> AbilityResult<()> {
+        let Ok(state) = self.find_page(page) else { return Ok(()) };
         let session = state.session.clone();
         let params = json!({"expression": "0"});
-        match self.request(Some(&session), "Runtime.evaluate", &params, deadline) {
+        match self.send_request(Some(&session), "Runtime.evaluate", &params, deadline) {
             // The document was replaced, or the page is closed.
             Ok(_) | Err(WireFault::Refused(_)) => Ok(()),
             Err(fault) => Err(fault.into()),
@@ -383,14 +401,19 @@ impl RunningBrowser {
     }
 
     /// Waits for milliseconds, an element, a text, an address, or the end of loading.
-    fn wait(&mut self, page: u64, frame: &FrameHandle, call: &PageCall<'_>) -> AbilityResult {
+    fn wait_for_condition(
+        &mut self,
+        page: u64,
+        frame: &FrameHandle,
+        call: &PageCall<'_>,
+    ) -> AbilityResult {
         let now = call.context.system.elapsed();
         let until = if call.is_timed { call.deadline } else { call.load_deadline() };
         let option = |name: &str| call.option(0, name).and_then(Value::as_str);
-        match call.own(0) {
+        match call.own_argument(0) {
             None => {
-                if !self.settle(page, until)? {
-                    return Err(failed("the page is still loading"));
+                if !self.wait_until_loaded(page, until)? {
+                    return Err(create_failure("the page is still loading"));
                 }
             }
             Some(Value::Number(milliseconds)) => {
@@ -398,7 +421,7 @@ impl RunningBrowser {
                 self.wait_until(call.deadline.min(now + time), |_| false)?;
             }
             Some(Value::String(selector)) => {
-                self.read(frame, "visible", json!({"selector": selector}), until)?;
+                self.read_frame(frame, "visible", json!({"selector": selector}), until)?;
             }
             Some(Value::Object(_)) => {
                 let reads = [
@@ -410,15 +433,15 @@ impl RunningBrowser {
                     Some((operation, json!({field: option(name)?})))
                 });
                 if let Some((operation, args)) = asked {
-                    self.read(frame, operation, args, until)?;
+                    self.read_frame(frame, operation, args, until)?;
                 } else if let Some(part) = option("url") {
                     self.wait_for_address(page, part, until)?;
                 } else {
-                    return Err(refused("wait for `selector`, `gone`, `text` or `url`"));
+                    return Err(create_refusal("wait for `selector`, `gone`, `text` or `url`"));
                 }
             }
             Some(_) => {
-                return Err(refused(
+                return Err(create_refusal(
                     "wait for milliseconds, a selector, or `{ selector, gone, text, url }`",
                 ));
             }
@@ -428,16 +451,16 @@ impl RunningBrowser {
 
     fn wait_for_address(&mut self, page: u64, part: &str, deadline: Duration) -> AbilityResult<()> {
         loop {
-            let state = self.seen(page, true, deadline)?;
+            let state = self.read_page_state(page, true, deadline)?;
             if state["url"].as_str().is_some_and(|url| url.contains(part)) {
                 return Ok(());
             }
-            self.pause(deadline, "the page has another address")?;
+            self.wait_to_retry(deadline, "the page has another address")?;
         }
     }
 
-    fn cookies(&mut self, session: &str, deadline: Duration) -> AbilityResult {
-        let found = self.request(Some(session), "Network.getCookies", &json!({}), deadline)?;
+    fn read_cookies(&mut self, session: &str, deadline: Duration) -> AbilityResult {
+        let found = self.send_request(Some(session), "Network.getCookies", &json!({}), deadline)?;
         let cookies = found["cookies"].as_array().cloned().unwrap_or_default();
         let shown = cookies.iter().map(|cookie| {
             json!({
@@ -451,20 +474,20 @@ impl RunningBrowser {
 
 /// Returns the error for an address that is a file to keep.
 fn not_here() -> AbilityRefusal {
-    refused("is a download, which only `page.download` takes")
+    create_refusal("is a download, which only `page.download` takes")
 }
 
 /// Returns an address for a message, without user and query.
-fn said(address: &str) -> String {
-    let shown = network::shown(address, None);
+fn render_address(address: &str) -> String {
+    let shown = network::render_request_target(address, None);
     format!("`{}`", shown.trim_start_matches("GET "))
 }
 
 /// Refuses an answer that was cut.
-fn whole(found: &Value, what: &str) -> AbilityResult<()> {
+fn check_complete(found: &Value, what: &str) -> AbilityResult<()> {
     if found["more"] == true {
         let most = limits::BROWSER_ELEMENTS;
-        return Err(refused(format!("there are more than {most} {what}")));
+        return Err(create_refusal(format!("there are more than {most} {what}")));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use brief_syntax::limits;
 use serde_json::{Value, json};
 
-use super::super::{AbilityResult, failed, refused};
+use super::super::{AbilityResult, create_failure, create_refusal};
 use super::gate::{self, PageConnection};
 use super::launch::{LaunchedBrowser, THIS_MACHINE_TOO};
 use super::wire::WireFault;
@@ -75,7 +75,7 @@ impl Drop for RunningBrowser {
         // In its own order first: a browser that is told to close removes what it has in memory elsewhere.
         let wire = &mut self.launched.wire;
         let deadline = wire.system.elapsed() + EXIT_TIME;
-        if wire.post(None, "Browser.close", &json!({}), deadline).is_ok() {
+        if wire.post_command(None, "Browser.close", &json!({}), deadline).is_ok() {
             let _ = wire.companion.wait(EXIT_TIME);
         }
         wire.companion.end();
@@ -99,12 +99,17 @@ impl RunningBrowser {
             connections: Vec::new(),
             earlier: Vec::new(),
         };
-        let ready = browser.request(None, "Target.setAutoAttach", &attaching("page"), deadline);
+        let ready = browser.send_request(
+            None,
+            "Target.setAutoAttach",
+            &auto_attach_params("page"),
+            deadline,
+        );
         let ready = ready.and_then(|_| browser.create_context(deadline));
         ready.and_then(|()| browser.set_downloads(false, deadline)).map_err(
             |fault| match fault {
                 WireFault::Interrupted => fault.into(),
-                _ => failed(
+                _ => create_failure(
                     "the browser did not start; try it with `--headless --dump-dom about:blank`",
                 ),
             },
@@ -117,7 +122,7 @@ impl RunningBrowser {
             "disposeOnDetach": true, "proxyBypassList": THIS_MACHINE_TOO,
             "proxyServer": format!("http://127.0.0.1:{}", self.launched.gate.port),
         });
-        let created = self.request(None, "Target.createBrowserContext", &params, deadline)?;
+        let created = self.send_request(None, "Target.createBrowserContext", &params, deadline)?;
         self.context = owned_text(&created["browserContextId"]);
         Ok(())
     }
@@ -134,39 +139,39 @@ impl RunningBrowser {
             "behavior": behavior, "downloadPath": place, "eventsEnabled": true,
             "browserContextId": self.context,
         });
-        self.request(None, "Browser.setDownloadBehavior", &params, deadline).map(drop)
+        self.send_request(None, "Browser.setDownloadBehavior", &params, deadline).map(drop)
     }
 
     /// Sends a command and waits for its answer.
-    pub(super) fn request(
+    pub(super) fn send_request(
         &mut self,
         session: Option<&str>,
         method: &str,
         params: &Value,
         deadline: Duration,
     ) -> Result<Value, WireFault> {
-        let number = self.launched.wire.post(session, method, params, deadline)?;
+        let number = self.launched.wire.post_command(session, method, params, deadline)?;
         loop {
-            let mut message = self.launched.wire.receive(deadline)?;
+            let mut message = self.launched.wire.receive_message(deadline)?;
             if message["id"].as_u64() == Some(number) {
                 if let Some(problem) = message["error"]["message"].as_str() {
                     return Err(WireFault::Refused(problem.to_owned()));
                 }
                 return Ok(message["result"].take());
             }
-            self.notice(&message, deadline)?;
+            self.record_event(&message, deadline)?;
         }
     }
 
     /// Sends a command whose answer does not matter.
-    pub(super) fn tell(
+    pub(super) fn post_command(
         &mut self,
         session: Option<&str>,
         method: &str,
         params: &Value,
         deadline: Duration,
     ) -> Result<(), WireFault> {
-        self.launched.wire.post(session, method, params, deadline).map(drop)
+        self.launched.wire.post_command(session, method, params, deadline).map(drop)
     }
 
     /// Reads the events that have come meanwhile.
@@ -174,15 +179,15 @@ impl RunningBrowser {
         self.earlier = self.launched.gate.take_connections();
         self.connections.clear();
         while let Some(message) = self.launched.wire.receive_at_once()? {
-            self.notice(&message, deadline)?;
+            self.record_event(&message, deadline)?;
         }
         Ok(())
     }
 
     /// Returns the connections since the start of the call.
-    pub(super) fn connections(&mut self) -> &[PageConnection] {
+    pub(super) fn collect_connections(&mut self) -> &[PageConnection] {
         for new in self.launched.gate.take_connections() {
-            gate::add(&mut self.connections, new);
+            gate::add_connection(&mut self.connections, new);
         }
         &self.connections
     }
@@ -190,9 +195,9 @@ impl RunningBrowser {
     /// Returns all connections since the last call of this function.
     pub(super) fn take_connections(&mut self) -> Vec<PageConnection> {
         let mut all = std::mem::take(&mut self.earlier);
-        self.connections();
+        self.collect_connections();
         for new in self.connections.drain(..) {
-            gate::add(&mut all, new);
+            gate::add_connection(&mut all, new);
         }
         all
     }
@@ -206,9 +211,9 @@ impl RunningBrowser {
     ) -> Result<(), WireFault> {
         if is_awaited {
             let params = json!({"handleAuthRequests": true});
-            return self.request(Some(session), "Fetch.enable", &params, deadline).map(drop);
+            return self.send_request(Some(session), "Fetch.enable", &params, deadline).map(drop);
         }
-        self.tell(Some(session), "Fetch.disable", &json!({}), deadline)
+        self.post_command(Some(session), "Fetch.disable", &json!({}), deadline)
     }
 
     fn page_of(&mut self, session: &str) -> Option<&mut PageState> {
@@ -216,12 +221,12 @@ impl RunningBrowser {
     }
 
     /// Takes note of an event.
-    fn notice(&mut self, message: &Value, deadline: Duration) -> Result<(), WireFault> {
+    fn record_event(&mut self, message: &Value, deadline: Duration) -> Result<(), WireFault> {
         let Some(method) = message["method"].as_str() else { return Ok(()) };
         let params = &message["params"];
         let session = message["sessionId"].as_str().unwrap_or_default();
         match method {
-            "Target.attachedToTarget" => return self.attached(session, params, deadline),
+            "Target.attachedToTarget" => return self.attach_target(session, params, deadline),
             "Target.detachedFromTarget" => {
                 let gone = params["sessionId"].as_str().unwrap_or_default();
                 self.pages.retain(|_, page| page.session != gone);
@@ -244,11 +249,11 @@ impl RunningBrowser {
                 let kind = params["type"].as_str().unwrap_or_default();
                 let accept = json!({"accept": matches!(kind, "alert" | "beforeunload")});
                 let session = (!session.is_empty()).then_some(session);
-                self.tell(session, "Page.handleJavaScriptDialog", &accept, deadline)?;
+                self.post_command(session, "Page.handleJavaScriptDialog", &accept, deadline)?;
             }
             "Fetch.requestPaused" => {
                 let params = json!({"requestId": params["requestId"]});
-                self.tell(Some(session), "Fetch.continueRequest", &params, deadline)?;
+                self.post_command(Some(session), "Fetch.continueRequest", &params, deadline)?;
             }
             "Fetch.authRequired" => {
                 // A server that asks for a password gets none.
@@ -260,7 +265,7 @@ impl RunningBrowser {
                 };
                 let params =
                     json!({"requestId": params["requestId"], "authChallengeResponse": answer});
-                self.tell(Some(session), "Fetch.continueWithAuth", &params, deadline)?;
+                self.post_command(Some(session), "Fetch.continueWithAuth", &params, deadline)?;
             }
             "Browser.downloadWillBegin" => self.download_begins(params, deadline)?,
             "Browser.downloadProgress" => {
@@ -280,13 +285,13 @@ impl RunningBrowser {
                     };
                 }
             }
-            _ => self.navigated(method, session, params),
+            _ => self.record_navigation(method, session, params),
         }
         Ok(())
     }
 
     /// Takes note of an event about loading.
-    fn navigated(&mut self, method: &str, session: &str, params: &Value) {
+    fn record_navigation(&mut self, method: &str, session: &str, params: &Value) {
         let Some(page) = self.page_of(session) else { return };
         let frame = params["frameId"].as_str().or_else(|| params["frame"]["id"].as_str());
         if frame != Some(page.target.as_str()) {
@@ -310,7 +315,7 @@ impl RunningBrowser {
         }
     }
 
-    fn attached(
+    fn attach_target(
         &mut self,
         parent: &str,
         params: &Value,
@@ -321,7 +326,7 @@ impl RunningBrowser {
         match info["type"].as_str() {
             Some("page") if self.pages.len() >= limits::BROWSER_PAGES => {
                 let params = json!({"targetId": target});
-                return self.tell(None, "Target.closeTarget", &params, deadline);
+                return self.post_command(None, "Target.closeTarget", &params, deadline);
             }
             Some("page") => {
                 self.last_page += 1;
@@ -339,8 +344,8 @@ impl RunningBrowser {
             _ => return Ok(()),
         }
         let session = Some(session.as_str());
-        self.tell(session, "Page.enable", &json!({}), deadline)?;
-        self.tell(session, "Target.setAutoAttach", &attaching("iframe"), deadline)
+        self.post_command(session, "Page.enable", &json!({}), deadline)?;
+        self.post_command(session, "Target.setAutoAttach", &auto_attach_params("iframe"), deadline)
     }
 
     fn download_begins(&mut self, params: &Value, deadline: Duration) -> Result<(), WireFault> {
@@ -352,49 +357,51 @@ impl RunningBrowser {
         }
         // One for each call.
         let params = json!({"guid": id, "browserContextId": self.context});
-        self.tell(None, "Browser.cancelDownload", &params, deadline)
+        self.post_command(None, "Browser.cancelDownload", &params, deadline)
     }
 
     /// Gives up the download of this call.
     pub(super) fn cancel_download(&mut self, id: &str, deadline: Duration) {
         let params = json!({"guid": id, "browserContextId": self.context});
         // One that has ended meanwhile needs no end.
-        let _ = self.request(None, "Browser.cancelDownload", &params, deadline);
+        let _ = self.send_request(None, "Browser.cancelDownload", &params, deadline);
     }
 
     /// Opens an empty page and returns its number.
     pub(super) fn new_page(&mut self, deadline: Duration) -> AbilityResult<u64> {
         if self.pages.len() >= limits::BROWSER_PAGES {
             let most = limits::BROWSER_PAGES;
-            return Err(refused(format!("{most} pages are open, which is the most; close one")));
+            return Err(create_refusal(format!(
+                "{most} pages are open, which is the most; close one"
+            )));
         }
         let params = json!({"url": "about:blank", "browserContextId": self.context});
-        let created = self.request(None, "Target.createTarget", &params, deadline)?;
+        let created = self.send_request(None, "Target.createTarget", &params, deadline)?;
         let target = owned_text(&created["targetId"]);
         loop {
             let found = self.pages.iter().find(|(_, page)| page.target == target);
             if let Some((number, _)) = found {
                 return Ok(*number);
             }
-            let message = self.launched.wire.receive(deadline)?;
-            self.notice(&message, deadline)?;
+            let message = self.launched.wire.receive_message(deadline)?;
+            self.record_event(&message, deadline)?;
         }
     }
 
     /// Returns a page that can be used.
-    pub(super) fn page(&self, number: u64) -> AbilityResult<&PageState> {
+    pub(super) fn find_page(&self, number: u64) -> AbilityResult<&PageState> {
         match self.pages.get(&number) {
-            Some(page) if page.is_crashed => Err(failed("the page has crashed; close it")),
+            Some(page) if page.is_crashed => Err(create_failure("the page has crashed; close it")),
             Some(page) => Ok(page),
-            None => Err(failed("the page is closed")),
+            None => Err(create_failure("the page is closed")),
         }
     }
 
     /// Closes a page.
-    pub(super) fn close(&mut self, number: u64, deadline: Duration) -> Result<(), WireFault> {
+    pub(super) fn close_page(&mut self, number: u64, deadline: Duration) -> Result<(), WireFault> {
         let Some(page) = self.pages.remove(&number) else { return Ok(()) };
         let params = json!({"targetId": page.target});
-        match self.request(None, "Target.closeTarget", &params, deadline) {
+        match self.send_request(None, "Target.closeTarget", &params, deadline) {
             // It has closed itself meanwhile.
             Ok(_) | Err(WireFault::Refused(_)) => Ok(()),
             Err(fault) => Err(fault),
@@ -402,7 +409,11 @@ impl RunningBrowser {
     }
 
     /// Waits until a page has loaded; returns whether it has before `deadline`.
-    pub(super) fn settle(&mut self, number: u64, deadline: Duration) -> Result<bool, WireFault> {
+    pub(super) fn wait_until_loaded(
+        &mut self,
+        number: u64,
+        deadline: Duration,
+    ) -> Result<bool, WireFault> {
         let system = std::sync::Arc::clone(&self.launched.wire.system);
         let begun = system.elapsed() + EXPECTED;
         loop {
@@ -412,8 +423,8 @@ impl RunningBrowser {
                 (false, true) => deadline.min(begun),
                 (false, false) => return Ok(true),
             };
-            match self.launched.wire.receive(until) {
-                Ok(message) => self.notice(&message, deadline)?,
+            match self.launched.wire.receive_message(until) {
+                Ok(message) => self.record_event(&message, deadline)?,
                 Err(WireFault::TimedOut) => {
                     if let Some(page) = self.pages.get_mut(&number) {
                         page.is_expected = false;
@@ -428,7 +439,7 @@ impl RunningBrowser {
     }
 
     /// Returns the documents of a page so far.
-    pub(super) fn loading(&self, number: u64) -> LoadingState {
+    pub(super) fn loading_state(&self, number: u64) -> LoadingState {
         self.pages.get(&number).map(|page| page.loading).unwrap_or_default()
     }
 
@@ -439,8 +450,8 @@ impl RunningBrowser {
         mut is_done: impl FnMut(&RunningBrowser) -> bool,
     ) -> Result<bool, WireFault> {
         while !is_done(self) {
-            match self.launched.wire.receive(deadline) {
-                Ok(message) => self.notice(&message, deadline)?,
+            match self.launched.wire.receive_message(deadline) {
+                Ok(message) => self.record_event(&message, deadline)?,
                 Err(WireFault::TimedOut) => return Ok(false),
                 Err(fault) => return Err(fault),
             }
@@ -450,7 +461,7 @@ impl RunningBrowser {
 }
 
 /// Returns the parameters for sessions of all new targets of a kind.
-fn attaching(kind: &str) -> Value {
+fn auto_attach_params(kind: &str) -> Value {
     json!({
         "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
         "filter": [{"type": kind, "exclude": false}, {"exclude": true}],

@@ -6,7 +6,7 @@ use std::time::Duration;
 use brief_syntax::limits;
 use serde_json::{Map, Value, json};
 
-use super::super::{AbilityResult, refused};
+use super::super::{AbilityResult, create_refusal};
 use super::frames::FrameHandle;
 use super::running::RunningBrowser;
 
@@ -23,34 +23,40 @@ const DEPTH: usize = 60;
 
 impl RunningBrowser {
     /// Returns the tree of a frame.
-    pub(super) fn tree(&mut self, frame: &FrameHandle, deadline: Duration) -> AbilityResult {
-        let counted = self.read(frame, "count", json!({}), deadline)?;
+    pub(super) fn read_accessibility_tree(
+        &mut self,
+        frame: &FrameHandle,
+        deadline: Duration,
+    ) -> AbilityResult {
+        let counted = self.read_frame(frame, "count", json!({}), deadline)?;
         let elements = counted["elements"].as_u64().unwrap_or_default();
         if elements > limits::BROWSER_ELEMENTS as u64 {
             let most = limits::BROWSER_ELEMENTS;
-            return Err(refused(format!("the page has {elements} elements, more than {most}")));
+            return Err(create_refusal(format!(
+                "the page has {elements} elements, more than {most}"
+            )));
         }
         let params = json!({"frameId": frame.id});
         let session = Some(frame.session.as_str());
-        let found = self.request(session, "Accessibility.getFullAXTree", &params, deadline)?;
+        let found = self.send_request(session, "Accessibility.getFullAXTree", &params, deadline)?;
         let nodes = found["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
-        Ok(shown(nodes))
+        Ok(nest_nodes(nodes))
     }
 }
 
 /// Nests a list of nodes that name their children.
-fn shown(nodes: &[Value]) -> Value {
+fn nest_nodes(nodes: &[Value]) -> Value {
     let known: BTreeMap<&str, &Value> =
         nodes.iter().filter_map(|node| Some((node["nodeId"].as_str()?, node))).collect();
     let Some(root) = nodes.first() else { return Value::Null };
     let mut steps = nodes.len();
-    let mut found = nested(root, &known, &mut steps, 0);
+    let mut found = nest_node(root, &known, &mut steps, 0);
     if found.len() == 1 { found.remove(0) } else { json!({"role": "document", "children": found}) }
 }
 
 /// Returns a node with its children, or only them if it says nothing. Each node takes one of the steps, so that
 /// nodes that name each other have an end.
-fn nested(
+fn nest_node(
     node: &Value,
     known: &BTreeMap<&str, &Value>,
     steps: &mut usize,
@@ -65,7 +71,7 @@ fn nested(
     let ids = node["childIds"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let mut children: Vec<Value> = ids
         .filter_map(|id| known.get(id))
-        .flat_map(|child| nested(child, known, steps, depth + 1))
+        .flat_map(|child| nest_node(child, known, steps, depth + 1))
         .collect();
     if node["ignored"] == true || SILENT.contains(&role) {
         return children;
@@ -129,13 +135,13 @@ mod tests {
         ];
         let expected = json!({"role": "document", "name": "Title", "children": [
             {"role": "button", "name": "Go"}, {"role": "text", "name": "Hello"}]});
-        assert_eq!(shown(&nodes), expected);
-        assert_eq!(shown(&[]), Value::Null);
+        assert_eq!(nest_nodes(&nodes), expected);
+        assert_eq!(nest_nodes(&[]), Value::Null);
     }
 
     #[test]
     fn nodes_that_name_each_other_have_an_end() {
         let nodes = [node("1", "list", "a", &["2", "2"]), node("2", "list", "b", &["1", "1"])];
-        assert!(shown(&nodes).to_string().len() < 1000);
+        assert!(nest_nodes(&nodes).to_string().len() < 1000);
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use brief_syntax::limits;
 use brief_syntax::rpc::{DelimitedInput, TooLong};
-use brief_system::{Companion, Interruption, System, words};
+use brief_system::{Companion, Interruption, System, render_io_error};
 use serde_json::{Value, json};
 
 use super::super::AbilityRefusal;
@@ -61,7 +61,7 @@ impl BrowserWire {
     }
 
     /// Sends a command to the browser or to one of its sessions, and returns its number.
-    pub(super) fn post(
+    pub(super) fn post_command(
         &mut self,
         session: Option<&str>,
         method: &str,
@@ -84,10 +84,10 @@ impl BrowserWire {
     }
 
     /// Reads one message.
-    pub(super) fn receive(&mut self, deadline: Duration) -> Result<Value, WireFault> {
+    pub(super) fn receive_message(&mut self, deadline: Duration) -> Result<Value, WireFault> {
         let mut piece = vec![0; PIECE];
         loop {
-            match self.input.take() {
+            match self.input.take_message() {
                 Ok(None) => {}
                 Ok(Some(message)) => {
                     return serde_json::from_slice(&message)
@@ -111,7 +111,8 @@ impl BrowserWire {
                     return Err(WireFault::TimedOut);
                 }
                 Err(error) => {
-                    let message = format!("the browser cannot be reached: {}", words(&error));
+                    let message =
+                        format!("the browser cannot be reached: {}", render_io_error(&error));
                     return Err(WireFault::Ended(message));
                 }
             }
@@ -120,7 +121,7 @@ impl BrowserWire {
 
     /// Reads one message that is there already.
     pub(super) fn receive_at_once(&mut self) -> Result<Option<Value>, WireFault> {
-        match self.receive(Duration::ZERO) {
+        match self.receive_message(Duration::ZERO) {
             Ok(message) => Ok(Some(message)),
             Err(WireFault::TimedOut | WireFault::Interrupted) => Ok(None),
             Err(fault) => Err(fault),

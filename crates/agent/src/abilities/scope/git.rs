@@ -42,7 +42,7 @@ const SETTINGS: [(&str, &str); 16] = [
 ];
 
 /// Returns the environment of git, with its settings.
-pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
+pub(crate) fn git_environment() -> impl Iterator<Item = (String, String)> {
     let variables = VARIABLES.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     let settings = SETTINGS.into_iter().enumerate().flat_map(|(number, (key, value))| {
         [
@@ -63,7 +63,10 @@ static COMMANDS: LazyLock<Vec<Grammar>> =
     LazyLock::new(|| Grammar::read_table(include_str!("git.txt")));
 
 /// Returns the arguments to start git with.
-pub(super) fn words(args: &[String], checks: Checks<'_>) -> Result<Vec<String>, String> {
+pub(super) fn scope_git_arguments(
+    args: &[String],
+    checks: Checks<'_>,
+) -> Result<Vec<String>, String> {
     let at = args.iter().position(|word| !BEFORE.contains(&word.as_str())).unwrap_or(args.len());
     let (before, rest) = args.split_at(at);
     let Some((command, rest)) = rest.split_first() else { return Ok(before.to_vec()) };
@@ -78,7 +81,7 @@ pub(super) fn words(args: &[String], checks: Checks<'_>) -> Result<Vec<String>, 
         let names: Vec<&str> = commands.map(|grammar| grammar.name).collect();
         format!("`{command}` is not covered by `sh:git`, which is `{}`", names.join("`, `"))
     })?;
-    let words = grammar.words("git", rest, checks)?;
+    let words = grammar.scope_arguments("git", rest, checks)?;
     Ok(before.iter().chain([command]).cloned().chain(words).collect())
 }
 

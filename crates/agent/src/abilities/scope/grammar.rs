@@ -105,7 +105,7 @@ impl Grammar {
     }
 
     /// Returns the arguments to start the program with. The error is a reason.
-    pub(super) fn words(
+    pub(super) fn scope_arguments(
         &self,
         program: &str,
         args: &[String],
@@ -123,7 +123,11 @@ impl Grammar {
     }
 
     /// Splits the arguments that [`Grammar::words`] returned.
-    pub(super) fn split(&self, program: &str, args: &[String]) -> Result<SplitArguments, String> {
+    pub(super) fn split_arguments(
+        &self,
+        program: &str,
+        args: &[String],
+    ) -> Result<SplitArguments, String> {
         let any = |_: &str| Ok(());
         let checks = Checks { path: &any, revision: &any };
         let (added, args) = args.split_at(self.added.len().min(args.len()));
@@ -154,7 +158,7 @@ impl Grammar {
     }
 
     /// Finds an option by its whole name.
-    fn find(&self, name: &str) -> Option<(&'static str, OptionValue)> {
+    fn find_option(&self, name: &str) -> Option<(&'static str, OptionValue)> {
         self.options.iter().find_map(|entry| {
             let end = entry.find(['=', '[']).unwrap_or(entry.len());
             let (known, kind) = entry.split_at(end);
@@ -185,12 +189,12 @@ pub(super) struct SplitArguments {
 
 impl SplitArguments {
     /// Returns whether one of these options is there.
-    pub(super) fn has(&self, names: &[&str]) -> bool {
+    pub(super) fn contains_any(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.names.contains(name))
     }
 
     /// Returns the words with more options and operands.
-    pub(super) fn with(self, options: Vec<String>, operands: Vec<String>) -> Vec<String> {
+    pub(super) fn into_arguments(self, options: Vec<String>, operands: Vec<String>) -> Vec<String> {
         let parts =
             [self.options, options, vec!["--".to_owned()], self.texts, self.paths, operands];
         parts.into_iter().flatten().collect()
@@ -232,9 +236,9 @@ impl<'r> ArgumentReader<'r> {
             }
             let after = rest.as_slice();
             if let Some(long) = word.strip_prefix("--") {
-                reading.long(long, &mut rest)?;
+                reading.read_long_option(long, &mut rest)?;
             } else if word.len() > 1 && word.starts_with('-') {
-                reading.short(word, &mut rest)?;
+                reading.read_short_options(word, &mut rest)?;
             } else {
                 reading.operands.push(word);
                 continue;
@@ -246,32 +250,42 @@ impl<'r> ArgumentReader<'r> {
         Ok(reading)
     }
 
-    fn long(&mut self, word: &str, rest: &mut std::slice::Iter<'r, String>) -> Result<(), String> {
+    fn read_long_option(
+        &mut self,
+        word: &str,
+        rest: &mut std::slice::Iter<'r, String>,
+    ) -> Result<(), String> {
         let (name, glued) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (word, None),
         };
-        let (known, value) = self.known(&format!("--{name}"))?;
+        let (known, value) = self.resolve_option(&format!("--{name}"))?;
         self.seen.push(known);
         match (value, glued) {
             (OptionValue::None, None) | (OptionValue::Optional, _) => Ok(()),
             (OptionValue::None, Some(_)) => Err(format!("`{known}` has no value")),
-            (OptionValue::Required(content), Some(value)) => self.glued(known, content, value),
+            (OptionValue::Required(content), Some(value)) => {
+                self.check_value(known, content, value)
+            }
             (OptionValue::Required(content), None) => self.next(known, content, rest),
         }
     }
 
     /// Parses short options in one word.
-    fn short(&mut self, word: &str, rest: &mut std::slice::Iter<'r, String>) -> Result<(), String> {
+    fn read_short_options(
+        &mut self,
+        word: &str,
+        rest: &mut std::slice::Iter<'r, String>,
+    ) -> Result<(), String> {
         let letters = word.get(1..).unwrap_or_default();
         if letters.bytes().all(|letter| letter.is_ascii_digit()) {
-            return self.known("-#").map(|(known, _)| self.seen.push(known)).map_err(|_| {
-                format!("`{word}` is not among the options that `sh:{}` covers", self.program)
-            });
+            return self.resolve_option("-#").map(|(known, _)| self.seen.push(known)).map_err(
+                |_| format!("`{word}` is not among the options that `sh:{}` covers", self.program),
+            );
         }
         // Some programs have options of several letters after one `-`.
         for (at, letter) in letters.char_indices() {
-            let (known, value) = self.known(&format!("-{letter}"))?;
+            let (known, value) = self.resolve_option(&format!("-{letter}"))?;
             self.seen.push(known);
             let glued = letters.get(at + letter.len_utf8()..).unwrap_or_default();
             match value {
@@ -280,20 +294,25 @@ impl<'r> ArgumentReader<'r> {
                 OptionValue::Required(content) if glued.is_empty() => {
                     return self.next(known, content, rest);
                 }
-                OptionValue::Required(content) => return self.glued(known, content, glued),
+                OptionValue::Required(content) => return self.check_value(known, content, glued),
             }
         }
         Ok(())
     }
 
-    fn known(&self, name: &str) -> Result<(&'static str, OptionValue), String> {
-        self.grammar.find(name).ok_or_else(|| {
+    fn resolve_option(&self, name: &str) -> Result<(&'static str, OptionValue), String> {
+        self.grammar.find_option(name).ok_or_else(|| {
             let program = self.program;
             format!("`{name}` is not among the options that `sh:{program}` covers, in full length")
         })
     }
 
-    fn glued(&mut self, known: &str, content: ValueContent, value: &str) -> Result<(), String> {
+    fn check_value(
+        &mut self,
+        known: &str,
+        content: ValueContent,
+        value: &str,
+    ) -> Result<(), String> {
         match content {
             ValueContent::Path => {
                 if matches!(known, "-C" | "--directory") {
@@ -319,7 +338,7 @@ impl<'r> ArgumentReader<'r> {
         }
         match content {
             ValueContent::Text => Ok(()),
-            ValueContent::Path => self.glued(known, content, value),
+            ValueContent::Path => self.check_value(known, content, value),
             ValueContent::Plain => {
                 (self.checks.revision)(value).map_err(|reason| format!("`{known}`: {reason}"))
             }

@@ -19,8 +19,8 @@ mod tests;
 mod tests_of_reading;
 mod trees;
 
-pub(super) use git::{environment as git_environment, is_harmless_setting};
-pub(super) use trees::{HiddenEntry, NarrowedArguments, ProjectTree, narrow};
+pub(super) use git::{git_environment, is_harmless_setting};
+pub(super) use trees::{HiddenEntry, NarrowedArguments, ProjectTree, exclude_hidden};
 
 /// Programs that run any command: a grant of one is a grant of `sh`.
 const WIDE: [&str; 72] = [
@@ -56,7 +56,7 @@ pub fn runs_anything(program: &str) -> bool {
 /// Returns whether the arguments of a program are checked against a list.
 pub fn is_listed(program: &str) -> bool {
     let program = known_name(program);
-    ["find", "git"].contains(&program.as_str()) || programs::grammar(&program).is_some()
+    ["find", "git"].contains(&program.as_str()) || programs::find_grammar(&program).is_some()
 }
 
 /// Checks a path among the arguments. The error is the reason of the refusal.
@@ -72,16 +72,16 @@ pub(super) struct Checks<'c> {
 }
 
 /// Returns the arguments to start a program with under a scope, or the reason of the refusal.
-pub(super) fn words(
+pub(super) fn scope_arguments(
     program: &str,
     args: &[String],
     checks: Checks<'_>,
 ) -> Result<Vec<String>, String> {
     let name = known_name(program);
-    match (name.as_str(), programs::grammar(&name)) {
-        ("git", _) => git::words(args, checks),
+    match (name.as_str(), programs::find_grammar(&name)) {
+        ("git", _) => git::scope_git_arguments(args, checks),
         ("find", _) => programs::find_words(args, checks),
-        (_, Some(grammar)) => grammar.words(program, args, checks),
+        (_, Some(grammar)) => grammar.scope_arguments(program, args, checks),
         (_, None) => Ok(args.to_vec()),
     }
 }

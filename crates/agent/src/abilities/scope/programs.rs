@@ -18,7 +18,7 @@ const FIND_WITH_TEXT: &str = "-name -iname -path -ipath -wholename -regex -irege
     -links -inum -newermt -printf";
 
 /// Returns the grammar of a program.
-pub(super) fn grammar(name: &str) -> Option<&'static Grammar> {
+pub(super) fn find_grammar(name: &str) -> Option<&'static Grammar> {
     PROGRAMS.iter().find(|grammar| grammar.name == name)
 }
 

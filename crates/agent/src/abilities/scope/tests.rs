@@ -11,7 +11,7 @@ use brief_system::{Interruption, OsSystem};
 use serde_json::{Value, json};
 
 use super::grammar::Grammar;
-use super::{Checks, is_harmless_setting, is_listed, runs_anything, words};
+use super::{Checks, is_harmless_setting, is_listed, runs_anything, scope_arguments};
 use crate::abilities::AbilityRefusal;
 use crate::abilities::programs::{self, DEFAULT_PATH, ProgramContext};
 
@@ -52,7 +52,7 @@ fn judge(line: &[&str]) -> Result<Vec<String>, String> {
         if is_outside { Err(format!("`{path}` is outside")) } else { Ok(()) }
     };
     let args: Vec<String> = line[1..].iter().map(|word| (*word).to_owned()).collect();
-    words(line[0], &args, Checks { path: &relative, revision: &relative })
+    scope_arguments(line[0], &args, Checks { path: &relative, revision: &relative })
 }
 
 fn split(line: &str) -> Vec<&str> {
@@ -121,7 +121,7 @@ impl TestRepository {
             keeper: None,
         };
         let args = [json!(line[0]), json!(line[1..])];
-        programs::exec(&place, &args, true, Duration::from_mins(2))
+        programs::run_program(&place, &args, true, Duration::from_mins(2))
     }
 
     pub(super) fn exec_line(&self, line: &str) -> Result<Value, AbilityRefusal> {
@@ -588,6 +588,6 @@ fn x06_the_marker_would_be_seen() {
     let place = ProgramContext { system: &OsSystem, root, path: &path, stop: &stop, keeper: None };
     let command = format!("grep -q . ; touch {} ;", repository.marker().display());
     let args = [json!("git"), json!(["grep", format!("--op={command}"), "one"])];
-    programs::exec(&place, &args, false, Duration::from_mins(2)).unwrap();
+    programs::run_program(&place, &args, false, Duration::from_mins(2)).unwrap();
     assert!(repository.marker().exists());
 }

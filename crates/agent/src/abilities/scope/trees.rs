@@ -20,7 +20,7 @@ pub(crate) struct HiddenEntry {
 
 impl HiddenEntry {
     /// Returns whether a path of the project is this entry, or lies in it.
-    fn covers(&self, path: &str) -> bool {
+    fn contains_path(&self, path: &str) -> bool {
         let path = path.trim_start_matches("./");
         path.strip_prefix(self.path.as_str())
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -47,7 +47,7 @@ pub(crate) struct NarrowedArguments {
 }
 
 /// Makes a program leave out what is hidden below the directories that it reads. The arguments have passed [`super::words`].
-pub(crate) fn narrow(
+pub(crate) fn exclude_hidden(
     program: &str,
     args: Vec<String>,
     tree: &dyn ProjectTree,
@@ -55,12 +55,12 @@ pub(crate) fn narrow(
     let name = known_name(program);
     let grammar = match name.as_str() {
         "git" => git::grammar_of(&args),
-        _ => programs::grammar(&name).map(|grammar| (0, grammar)),
+        _ => programs::find_grammar(&name).map(|grammar| (0, grammar)),
     };
     let unchanged = |args| Ok(NarrowedArguments { args, left_out: Vec::new() });
     let Some((start, grammar)) = grammar else { return unchanged(args) };
     let (before, rest) = args.split_at(start);
-    let split = grammar.split(&name, rest)?;
+    let split = grammar.split_arguments(&name, rest)?;
     let below = |paths: &[String]| -> Result<Vec<HiddenEntry>, String> {
         let named = paths.iter().filter(|path| tree.is_directory(path)).cloned();
         let directories: Vec<String> = match paths {
@@ -80,33 +80,37 @@ pub(crate) fn narrow(
         Ok(hidden)
     };
     let (hidden, args) = match name.as_str() {
-        "grep" if split.has(&["-r", "--recursive"]) => {
+        "grep" if split.contains_any(&["-r", "--recursive"]) => {
             let hidden = below(&split.paths)?;
             let option = |entry: &HiddenEntry| {
                 let option = if entry.is_directory { "--exclude-dir" } else { "--exclude" };
-                format!("{option}={}", escaped(base_name(&entry.path)))
+                format!("{option}={}", escape_pattern(base_name(&entry.path)))
             };
             let options = hidden.iter().map(option).collect();
-            (hidden, split.with(options, Vec::new()))
+            (hidden, split.into_arguments(options, Vec::new()))
         }
         "rg" => {
-            let split =
-                if split.has(&["--files", "--type-list"]) { all_paths(split) } else { split };
+            let split = if split.contains_any(&["--files", "--type-list"]) {
+                all_paths(split)
+            } else {
+                split
+            };
             let hidden = below(&split.paths)?;
             // The last pattern decides, and those without case come last.
-            let option = |entry: &HiddenEntry| format!("--iglob=!/{}", escaped(&entry.path));
+            let option = |entry: &HiddenEntry| format!("--iglob=!/{}", escape_pattern(&entry.path));
             let options = hidden.iter().map(option).collect();
-            (hidden, split.with(options, Vec::new()))
+            (hidden, split.into_arguments(options, Vec::new()))
         }
         "diff" if split.paths.iter().any(|path| tree.is_directory(path)) => {
             let hidden = below(&split.paths)?;
-            let option =
-                |entry: &HiddenEntry| format!("--exclude={}", escaped(base_name(&entry.path)));
+            let option = |entry: &HiddenEntry| {
+                format!("--exclude={}", escape_pattern(base_name(&entry.path)))
+            };
             let mut options = vec!["--no-dereference".to_owned()];
             options.extend(hidden.iter().map(option));
-            (hidden, split.with(options, Vec::new()))
+            (hidden, split.into_arguments(options, Vec::new()))
         }
-        "tar" if split.has(&["-c", "--create"]) => {
+        "tar" if split.contains_any(&["-c", "--create"]) => {
             let (hidden, mut options) = hidden_from_tar(&split, tree, below)?;
             options.extend(rest.iter().cloned());
             (hidden, options)
@@ -114,7 +118,7 @@ pub(crate) fn narrow(
         "git" => return narrow_git(before, rest, split, below),
         _ => return unchanged(args),
     };
-    let left_out = told(&hidden);
+    let left_out = reported_paths(&hidden);
     Ok(NarrowedArguments { args, left_out })
 }
 
@@ -148,12 +152,12 @@ fn hidden_from_tar(
     let hidden = below(&paths)?;
     let mut options = Vec::new();
     for entry in &hidden {
-        options.push(format!("--exclude={}", escaped(&entry.path)));
+        options.push(format!("--exclude={}", escape_pattern(&entry.path)));
         // A name in the archive begins at the directory of `-C`.
         let steps = if base.is_empty() { 0 } else { base.split('/').count() };
         let rest = entry.path.splitn(steps + 1, '/').last().unwrap_or(&entry.path);
         if rest != entry.path {
-            options.push(format!("--exclude={}", escaped(rest)));
+            options.push(format!("--exclude={}", escape_pattern(rest)));
         }
     }
     Ok((hidden, options))
@@ -183,28 +187,28 @@ fn narrow_git(
     if before.iter().any(|word| word == "--literal-pathspecs") {
         return Err(format!("`--literal-pathspecs` with `{command}` is not covered by `sh:git`"));
     }
-    if split.has(&["--autostash"]) {
+    if split.contains_any(&["--autostash"]) {
         return Err(
             "`--autostash` is not covered by `sh:git` where files may hold secrets".to_owned()
         );
     }
     let excluded = hidden.iter().map(|entry| format!(":(exclude,top,literal){}", entry.path));
     let args: Vec<String> = match command {
-        "add" => split.with(Vec::new(), excluded.collect()),
+        "add" => split.into_arguments(Vec::new(), excluded.collect()),
         "stash" => {
             // `push` is the command that is meant without a word, and comes before the options.
             let (push, options) = (["push".to_owned()].into_iter(), split.options.into_iter());
             let paths = split.paths.into_iter().skip(1);
             push.chain(options).chain(["--".to_owned()]).chain(paths).chain(excluded).collect()
         }
-        "commit" if split.has(&["-a", "--all"]) => {
+        "commit" if split.contains_any(&["-a", "--all"]) => {
             // With paths and `--include` it commits the same, and can leave files out.
             let options = split.options.iter().filter_map(|word| without_all(word));
             let words = ["--include", "--", "."].map(str::to_owned);
             options.chain(words).chain(excluded).collect()
         }
         "blame" => {
-            let is_hidden = |path: &&String| hidden.iter().any(|entry| entry.covers(path));
+            let is_hidden = |path: &&String| hidden.iter().any(|entry| entry.contains_path(path));
             if let Some(path) = split.paths.iter().find(is_hidden) {
                 return Err(format!("`{path}` may hold secrets"));
             }
@@ -216,7 +220,7 @@ fn narrow_git(
         }
         _ => rest.iter().cloned().chain(excluded).collect(),
     };
-    let left_out = told(&hidden);
+    let left_out = reported_paths(&hidden);
     let args = before.iter().cloned().chain(args).collect();
     Ok(NarrowedArguments { args, left_out })
 }
@@ -224,15 +228,15 @@ fn narrow_git(
 /// Returns whether a command of git reads files of the working tree: to print them, or to take them over.
 fn reads_files(command: &str, split: &SplitArguments) -> bool {
     match command {
-        "add" => split.has(&["-A", "--all", "-u", "--update"]) || !split.paths.is_empty(),
+        "add" => split.contains_any(&["-A", "--all", "-u", "--update"]) || !split.paths.is_empty(),
         "stash" => {
             let pushes = split.paths.first().is_none_or(|word| word == "push");
-            pushes && !split.has(&["-S", "--staged"])
+            pushes && !split.contains_any(&["-S", "--staged"])
         }
-        "commit" => split.has(&["-a", "--all"]) || !split.paths.is_empty(),
-        "diff" => !split.has(&["--cached", "--staged"]),
-        "grep" => !split.has(&["--cached"]),
-        "merge" | "rebase" => split.has(&["--autostash"]),
+        "commit" => split.contains_any(&["-a", "--all"]) || !split.paths.is_empty(),
+        "diff" => !split.contains_any(&["--cached", "--staged"]),
+        "grep" => !split.contains_any(&["--cached"]),
+        "merge" | "rebase" => split.contains_any(&["--autostash"]),
         "blame" => true,
         _ => false,
     }
@@ -254,7 +258,7 @@ fn without_all(word: &str) -> Option<String> {
     (kept != "-").then_some(kept)
 }
 
-fn told(hidden: &[HiddenEntry]) -> Vec<String> {
+fn reported_paths(hidden: &[HiddenEntry]) -> Vec<String> {
     let told = hidden.iter().filter(|entry| !is_in_git(&entry.path));
     told.map(|entry| entry.path.clone()).collect()
 }
@@ -268,7 +272,7 @@ fn base_name(path: &str) -> &str {
 }
 
 /// Returns a path as a pattern that matches it alone.
-fn escaped(path: &str) -> String {
+fn escape_pattern(path: &str) -> String {
     let mut pattern = String::with_capacity(path.len());
     for sign in path.chars() {
         if matches!(sign, '*' | '?' | '[' | ']' | '{' | '}' | '!' | '\\') {

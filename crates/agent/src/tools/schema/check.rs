@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{MOST_DEPTH, Schema, resolve};
+use super::{MOST_DEPTH, Schema, resolve_reference};
 
 /// The limit for the steps of one check.
 const MOST_STEPS: usize = 200_000;
@@ -42,34 +42,39 @@ impl Position<'_> {
 
 impl<'s> SchemaCheck<'s> {
     /// Returns the mismatches of a value; an empty list when it fits.
-    pub(super) fn of(schema: &'s Schema, value: &Value) -> Vec<String> {
+    pub(super) fn collect_problems(schema: &'s Schema, value: &Value) -> Vec<String> {
         let mut check = SchemaCheck { schema, problems: Vec::new(), steps: 0 };
-        check.visit(&schema.root, value, Position { pointer: "", depth: 0 });
+        check.visit_schema(&schema.root, value, Position { pointer: "", depth: 0 });
         check.problems
     }
 
-    fn visit(&mut self, schema: &'s Value, value: &Value, at: Position<'_>) -> EvaluatedParts {
+    fn visit_schema(
+        &mut self,
+        schema: &'s Value,
+        value: &Value,
+        at: Position<'_>,
+    ) -> EvaluatedParts {
         self.steps += 1;
         let mut evaluated = EvaluatedParts::new();
         if self.problems.len() >= MOST_PROBLEMS {
             return evaluated;
         }
         if at.depth > MOST_DEPTH || self.steps > MOST_STEPS {
-            self.tell(at, "cannot be checked: the schema goes too deep");
+            self.report_problem(at, "cannot be checked: the schema goes too deep");
             return evaluated;
         }
         let keywords = match schema {
             Value::Bool(false) => {
-                self.tell(at, "must not be there");
+                self.report_problem(at, "must not be there");
                 return evaluated;
             }
             Value::Object(keywords) => keywords,
             _ => return evaluated,
         };
         if let Some(target) = keywords.get("$ref").and_then(Value::as_str)
-            && let Some(target) = resolve(&self.schema.root, target)
+            && let Some(target) = resolve_reference(&self.schema.root, target)
         {
-            evaluated.extend(self.visit(target, value, at.deeper()));
+            evaluated.extend(self.visit_schema(target, value, at.deeper()));
         }
         if let Some(types) = keywords.get("type") {
             let names: Vec<&str> = match types {
@@ -78,7 +83,7 @@ impl<'s> SchemaCheck<'s> {
             };
             if !names.iter().any(|name| is_of_type(value, name)) {
                 let names = names.join(" or ");
-                self.tell(at, &format!("must be {names}, not {}", type_of(value)));
+                self.report_problem(at, &format!("must be {names}, not {}", type_of(value)));
                 return evaluated;
             }
         }
@@ -89,32 +94,32 @@ impl<'s> SchemaCheck<'s> {
             if values.len() > allowed.len() {
                 allowed.push("…".to_owned());
             }
-            self.tell(at, &format!("must be one of {}", allowed.join(", ")));
+            self.report_problem(at, &format!("must be one of {}", allowed.join(", ")));
         }
         if let Some(constant) = keywords.get("const")
             && !is_same(constant, value)
         {
-            self.tell(at, &format!("must be {constant}"));
+            self.report_problem(at, &format!("must be {constant}"));
         }
         match value {
-            Value::Number(number) => self.number(keywords, number.as_f64(), at),
-            Value::String(text) => self.string(keywords, text, at),
-            Value::Array(items) => evaluated.extend(self.array(keywords, items, at)),
-            Value::Object(object) => evaluated.extend(self.object(keywords, object, at)),
+            Value::Number(number) => self.check_number(keywords, number.as_f64(), at),
+            Value::String(text) => self.check_string(keywords, text, at),
+            Value::Array(items) => evaluated.extend(self.check_array(keywords, items, at)),
+            Value::Object(object) => evaluated.extend(self.check_object(keywords, object, at)),
             Value::Null | Value::Bool(_) => {}
         }
-        evaluated.extend(self.combined(keywords, value, at));
-        self.unevaluated(keywords, value, at, &mut evaluated);
+        evaluated.extend(self.check_combined(keywords, value, at));
+        self.check_unevaluated(keywords, value, at, &mut evaluated);
         evaluated
     }
 
     /// Checks a part of a value. Its evaluated parts are not those of the value.
     fn visit_part(&mut self, schema: &'s Value, part: &Value, name: &str, at: Position<'_>) {
         let pointer = format!("{}/{name}", at.pointer);
-        self.visit(schema, part, Position { pointer: &pointer, depth: at.depth + 1 });
+        self.visit_schema(schema, part, Position { pointer: &pointer, depth: at.depth + 1 });
     }
 
-    fn number(&mut self, keywords: Keywords<'s>, number: Option<f64>, at: Position<'_>) {
+    fn check_number(&mut self, keywords: Keywords<'s>, number: Option<f64>, at: Position<'_>) {
         let Some(number) = number else { return };
         let limits: [(&str, IsWrong, &str); 5] = [
             ("minimum", |number, limit| number < limit, "at least"),
@@ -126,23 +131,23 @@ impl<'s> SchemaCheck<'s> {
         for (keyword, is_wrong, words) in limits {
             let limit = keywords.get(keyword).and_then(Value::as_f64);
             if let Some(limit) = limit.filter(|limit| is_wrong(number, *limit)) {
-                self.tell(at, &format!("must be {words} {limit}"));
+                self.report_problem(at, &format!("must be {words} {limit}"));
             }
         }
     }
 
-    fn string(&mut self, keywords: Keywords<'s>, text: &str, at: Position<'_>) {
+    fn check_string(&mut self, keywords: Keywords<'s>, text: &str, at: Position<'_>) {
         let length = text.chars().count();
-        self.count(keywords, length, ("minLength", "maxLength"), "character", at);
+        self.check_count(keywords, length, ("minLength", "maxLength"), "character", at);
         if let Some(pattern) = keywords.get("pattern").and_then(Value::as_str)
-            && !self.matches(pattern, text)
+            && !self.matches_pattern(pattern, text)
         {
-            self.tell(at, &format!("must match `{pattern}`"));
+            self.report_problem(at, &format!("must match `{pattern}`"));
         }
     }
 
     /// Checks a count against its limits. Returns whether it is not too large.
-    fn count(
+    fn check_count(
         &mut self,
         keywords: Keywords<'s>,
         count: usize,
@@ -153,27 +158,27 @@ impl<'s> SchemaCheck<'s> {
         let limit = |name: &str| keywords.get(name).and_then(Value::as_u64);
         let plural = |limit: u64| if limit == 1 { "" } else { "s" };
         if let Some(limit) = limit(least).filter(|limit| (count as u64) < *limit) {
-            self.tell(at, &format!("must have at least {limit} {noun}{}", plural(limit)));
+            self.report_problem(at, &format!("must have at least {limit} {noun}{}", plural(limit)));
         }
         let exceeded = limit(most).filter(|limit| count as u64 > *limit);
         if let Some(limit) = exceeded {
-            self.tell(at, &format!("must have at most {limit} {noun}{}", plural(limit)));
+            self.report_problem(at, &format!("must have at most {limit} {noun}{}", plural(limit)));
         }
         exceeded.is_none()
     }
 
-    fn array(
+    fn check_array(
         &mut self,
         keywords: Keywords<'s>,
         items: &[Value],
         at: Position<'_>,
     ) -> EvaluatedParts {
         let mut evaluated = EvaluatedParts::new();
-        if !self.count(keywords, items.len(), ("minItems", "maxItems"), "item", at) {
+        if !self.check_count(keywords, items.len(), ("minItems", "maxItems"), "item", at) {
             return evaluated;
         }
         if keywords.get("uniqueItems") == Some(&Value::Bool(true)) && self.has_duplicates(items) {
-            self.tell(at, "must not have an item twice");
+            self.report_problem(at, "must not have an item twice");
         }
         // `items` as a list is the older form of `prefixItems`, and `additionalItems` that of `items`.
         let older = keywords.get("items").and_then(Value::as_array);
@@ -188,7 +193,7 @@ impl<'s> SchemaCheck<'s> {
         if let Some(schema) = keywords.get("contains") {
             let mut count = 0;
             for (index, item) in items.iter().enumerate() {
-                if self.fits(schema, item, at.depth).is_some() {
+                if self.try_schema(schema, item, at.depth).is_some() {
                     count += 1;
                     evaluated.insert(index.to_string());
                 }
@@ -196,10 +201,10 @@ impl<'s> SchemaCheck<'s> {
             let limit = |name: &str| keywords.get(name).and_then(Value::as_u64);
             let least = limit("minContains").unwrap_or(1);
             if count < least {
-                self.tell(at, &format!("must have at least {least} of a certain form"));
+                self.report_problem(at, &format!("must have at least {least} of a certain form"));
             }
             if let Some(most) = limit("maxContains").filter(|most| count > *most) {
-                self.tell(at, &format!("must have at most {most} of a certain form"));
+                self.report_problem(at, &format!("must have at most {most} of a certain form"));
             }
         }
         evaluated
@@ -219,21 +224,21 @@ impl<'s> SchemaCheck<'s> {
         seen.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    fn object(
+    fn check_object(
         &mut self,
         keywords: Keywords<'s>,
         object: &Map<String, Value>,
         at: Position<'_>,
     ) -> EvaluatedParts {
         let mut evaluated = EvaluatedParts::new();
-        self.count(keywords, object.len(), ("minProperties", "maxProperties"), "field", at);
-        self.required(keywords.get("required"), object, "", at);
+        self.check_count(keywords, object.len(), ("minProperties", "maxProperties"), "field", at);
+        self.check_required(keywords.get("required"), object, "", at);
         let properties = keywords.get("properties").and_then(Value::as_object);
         let by_pattern = keywords.get("patternProperties").and_then(Value::as_object);
         let names = keywords.get("propertyNames");
         for (name, value) in object {
             if let Some(schema) = names
-                && self.fits(schema, &Value::String(name.clone()), at.depth).is_none()
+                && self.try_schema(schema, &Value::String(name.clone()), at.depth).is_none()
             {
                 self.tell_part(name, at, "has a name that it must not have");
             }
@@ -243,7 +248,7 @@ impl<'s> SchemaCheck<'s> {
                 is_known = true;
             }
             for (pattern, schema) in by_pattern.into_iter().flatten() {
-                if self.matches(pattern, name) {
+                if self.matches_pattern(pattern, name) {
                     self.visit_part(schema, value, name, at);
                     is_known = true;
                 }
@@ -265,17 +270,17 @@ impl<'s> SchemaCheck<'s> {
             for (name, required) in lists.filter(|(name, _)| object.contains_key(*name)) {
                 if required.is_array() {
                     let reason = format!(" because it has `{name}`");
-                    self.required(Some(required), object, &reason, at);
+                    self.check_required(Some(required), object, &reason, at);
                 } else {
                     let whole = Value::Object(object.clone());
-                    evaluated.extend(self.visit(required, &whole, at.deeper()));
+                    evaluated.extend(self.visit_schema(required, &whole, at.deeper()));
                 }
             }
         }
         evaluated
     }
 
-    fn required(
+    fn check_required(
         &mut self,
         names: Option<&Value>,
         object: &Map<String, Value>,
@@ -284,11 +289,11 @@ impl<'s> SchemaCheck<'s> {
     ) {
         let names = names.and_then(Value::as_array).into_iter().flatten();
         for name in names.filter_map(Value::as_str).filter(|name| !object.contains_key(*name)) {
-            self.tell(at, &format!("must have `{name}`{reason}"));
+            self.report_problem(at, &format!("must have `{name}`{reason}"));
         }
     }
 
-    fn combined(
+    fn check_combined(
         &mut self,
         keywords: Keywords<'s>,
         value: &Value,
@@ -297,42 +302,42 @@ impl<'s> SchemaCheck<'s> {
         let mut evaluated = EvaluatedParts::new();
         let list = |name: &str| keywords.get(name).and_then(Value::as_array);
         for schema in list("allOf").into_iter().flatten() {
-            evaluated.extend(self.visit(schema, value, at.deeper()));
+            evaluated.extend(self.visit_schema(schema, value, at.deeper()));
         }
         for keyword in ["anyOf", "oneOf"] {
             let Some(schemas) = list(keyword) else { continue };
             let mut count = 0;
             // All of them are tried, because each may evaluate other parts.
             for schema in schemas {
-                if let Some(found) = self.fits(schema, value, at.depth) {
+                if let Some(found) = self.try_schema(schema, value, at.depth) {
                     evaluated.extend(found);
                     count += 1;
                 }
             }
             if count == 0 {
-                self.tell(at, "fits none of the forms that it may have");
+                self.report_problem(at, "fits none of the forms that it may have");
             } else if keyword == "oneOf" && count > 1 {
-                self.tell(at, "fits more than one of the forms that it may have");
+                self.report_problem(at, "fits more than one of the forms that it may have");
             }
         }
         if let Some(schema) = keywords.get("not")
-            && self.fits(schema, value, at.depth).is_some()
+            && self.try_schema(schema, value, at.depth).is_some()
         {
-            self.tell(at, "has a form that it must not have");
+            self.report_problem(at, "has a form that it must not have");
         }
         if let Some(condition) = keywords.get("if") {
-            let fitting = self.fits(condition, value, at.depth);
+            let fitting = self.try_schema(condition, value, at.depth);
             let consequence = if fitting.is_some() { "then" } else { "else" };
             evaluated.extend(fitting.unwrap_or_default());
             if let Some(schema) = keywords.get(consequence) {
-                evaluated.extend(self.visit(schema, value, at.deeper()));
+                evaluated.extend(self.visit_schema(schema, value, at.deeper()));
             }
         }
         evaluated
     }
 
     /// Checks the parts that no other keyword has evaluated.
-    fn unevaluated(
+    fn check_unevaluated(
         &mut self,
         keywords: Keywords<'s>,
         value: &Value,
@@ -366,19 +371,25 @@ impl<'s> SchemaCheck<'s> {
     }
 
     /// Tries a schema without reporting mismatches. Its steps count.
-    fn fits(&mut self, schema: &'s Value, value: &Value, depth: usize) -> Option<EvaluatedParts> {
+    fn try_schema(
+        &mut self,
+        schema: &'s Value,
+        value: &Value,
+        depth: usize,
+    ) -> Option<EvaluatedParts> {
         let mut check =
             SchemaCheck { schema: self.schema, problems: Vec::new(), steps: self.steps };
-        let evaluated = check.visit(schema, value, Position { pointer: "", depth: depth + 1 });
+        let evaluated =
+            check.visit_schema(schema, value, Position { pointer: "", depth: depth + 1 });
         self.steps = check.steps;
         check.problems.is_empty().then_some(evaluated)
     }
 
-    fn matches(&self, pattern: &str, text: &str) -> bool {
+    fn matches_pattern(&self, pattern: &str, text: &str) -> bool {
         self.schema.patterns.get(pattern).is_none_or(|pattern| pattern.matches(text))
     }
 
-    fn tell(&mut self, at: Position<'_>, problem: &str) {
+    fn report_problem(&mut self, at: Position<'_>, problem: &str) {
         if self.problems.len() < MOST_PROBLEMS {
             let pointer = if at.pointer.is_empty() { "/" } else { at.pointer };
             self.problems.push(format!("`{pointer}` {problem}"));
@@ -387,7 +398,7 @@ impl<'s> SchemaCheck<'s> {
 
     fn tell_part(&mut self, name: &str, at: Position<'_>, problem: &str) {
         let pointer = format!("{}/{name}", at.pointer);
-        self.tell(Position { pointer: &pointer, ..at }, problem);
+        self.report_problem(Position { pointer: &pointer, ..at }, problem);
     }
 }
 

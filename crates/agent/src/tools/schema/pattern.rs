@@ -35,7 +35,7 @@ impl SchemaPattern {
         let config = Regex::config().nfa_size_limit(Some(MOST_MEMORY));
         let mut builder = Regex::builder();
         builder.configure(config).syntax(syntax::Config::new().nest_limit(64));
-        match builder.build(&translate(text)) {
+        match builder.build(&translate_pattern(text)) {
             Ok(regex) => Ok(SchemaPattern(Some(regex))),
             Err(error) if error.size_limit().is_some() => Ok(SchemaPattern(None)),
             Err(_) => Err(()),
@@ -53,7 +53,7 @@ impl SchemaPattern {
 }
 
 /// Expands JavaScript's classes, which are ASCII, and escapes `[` in a class.
-fn translate(text: &str) -> String {
+fn translate_pattern(text: &str) -> String {
     let mut translated = String::with_capacity(text.len() + 16);
     let mut letters = text.chars();
     let mut is_in_class = false;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Schema;
 
 fn problems(schema: &Value, value: &Value) -> String {
-    Schema::for_arguments(schema).unwrap().check(value).join("; ")
+    Schema::for_arguments(schema).unwrap().check_value(value).join("; ")
 }
 
 fn error(schema: &Value) -> String {
@@ -186,7 +186,7 @@ fn keywords_that_nobody_checks_are_told() {
         let found: Vec<String> = schema.unchecked().iter().map(ToString::to_string).collect();
         assert_eq!(found.join("; "), told, "{field}");
     }
-    let checked = super::checked().map(|(_, name)| name);
+    let checked = super::checked_keywords().map(|(_, name)| name);
     let known = checked.chain(super::NOTES.split_ascii_whitespace());
     let mut fields = serde_json::Map::new();
     for name in known.filter(|name| !matches!(*name, "$ref" | "type")) {
@@ -300,7 +300,7 @@ fn a_pattern_that_cannot_be_checked_is_told() {
         let schema = json!({"properties": {"a": {"pattern": pattern}}});
         let schema = Schema::for_arguments(&schema).unwrap();
         assert_eq!(schema.unchecked().len(), 1);
-        assert_eq!(schema.check(&json!({"a": "anything"})), Vec::<String>::new());
+        assert_eq!(schema.check_value(&json!({"a": "anything"})), Vec::<String>::new());
     }
     let bomb = json!({"properties": {"a": {"pattern": "(a+)+$"}}});
     assert!(problems(&bomb, &json!({"a": format!("{}b", "a".repeat(50_000))})).contains("match"));

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::print::warn_by_problem;
 use super::{FleetSources, update_all};
 use crate::error::{CommandError, Result, refuse_if};
-use crate::installation::short;
+use crate::installation::short_commit;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -27,7 +27,7 @@ pub(crate) struct BranchArgs {
     which: FleetSources,
 
     /// Update this source, bundle or item, to REF if given
-    #[arg(long, value_name = "NAME[@REF]", required = true, value_parser = super::update)]
+    #[arg(long, value_name = "NAME[@REF]", required = true, value_parser = super::parse_update)]
     update: FleetUpdate,
 
     /// Show the affected repositories without writing
@@ -63,7 +63,7 @@ struct MadeBranch {
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &BranchArgs) -> Result {
-    let members = args.which.read(ui, session, false)?;
+    let members = args.which.read_members(ui, session, false)?;
     let (update, base) = (&args.update, session.directory().to_owned());
     let name = UpdateBranch::new(&update.name, String::new()).name;
     let first = first_of_each(session, &members);
@@ -76,17 +76,17 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &BranchArgs) -> Result {
             let name = other.name(&base);
             return Err(WorkshopError::Branch(format!("it shares its repository with `{name}`")));
         }
-        let message = found.message(update);
+        let message = found.commit_message(update);
         let branch = UpdateBranch::new(&update.name, message.clone());
         let is_here = matches!(member.place, FleetPlace::Path(_));
         let mut state = if is_here && !args.dry_run {
-            branch.write(workshop, report)?
+            branch.write_branch(workshop, report)?
         } else {
             BranchState::Nothing
         };
         if args.push {
             let written = if is_here { state.commit() } else { None };
-            state = branch.push(workshop, report, &member.place, written)?;
+            state = branch.push_branch(workshop, report, &member.place, written)?;
         }
         Ok(MadeBranch { state, is_pushed: args.push, message })
     })?;
@@ -95,7 +95,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &BranchArgs) -> Result {
         .iter()
         .map(|member| member.place.name(session.directory()))
         .zip(outcomes)
-        .map(|(path, outcome)| row(path, outcome))
+        .map(|(path, outcome)| branch_row(path, outcome))
         .collect();
     let has_failed = rows.iter().any(|row| row.problem.is_some())
         || rows.iter().all(|row| row.state == "without");
@@ -104,14 +104,14 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &BranchArgs) -> Result {
         let body = json!({ "branch": name, "repositories": rows });
         ui.print_json("fleet branch", root, &[], body)?;
     } else {
-        print(ui, &name, &rows, args.dry_run)?;
+        print_branches(ui, &name, &rows, args.dry_run)?;
     }
     if rest > 0 {
         let made = rows.iter().filter(|row| row.commit.is_some()).count();
-        ui.warning(&format!(
+        ui.print_warning(&format!(
             "interrupted: {made} written or unchanged, which stay; {rest} not done"
         ))?;
-        ui.hint("the same command goes on where this one has ended")?;
+        ui.print_hint("the same command goes on where this one has ended")?;
         return Err(CommandError::interrupted());
     }
     refuse_if(has_failed)
@@ -128,7 +128,7 @@ fn first_of_each(session: &Session, members: &[FleetMember]) -> BTreeMap<PathBuf
     first
 }
 
-fn row(path: String, outcome: UpdateOutcome<MadeBranch>) -> BranchRow {
+fn branch_row(path: String, outcome: UpdateOutcome<MadeBranch>) -> BranchRow {
     let mut row = BranchRow {
         path,
         state: "up-to-date",
@@ -162,11 +162,11 @@ fn row(path: String, outcome: UpdateOutcome<MadeBranch>) -> BranchRow {
     row
 }
 
-fn print(ui: &mut Ui, branch: &str, rows: &[BranchRow], is_dry: bool) -> Result {
+fn print_branches(ui: &mut Ui, branch: &str, rows: &[BranchRow], is_dry: bool) -> Result {
     let mut counts = [0; 3];
     let mut problems: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for row in rows {
-        let commit = row.commit.as_deref().map_or("", short);
+        let commit = row.commit.as_deref().map_or("", short_commit);
         let words = match row.state {
             "written" if row.pushed => format!("{branch} {commit}, pushed"),
             "written" => format!("{branch} {commit}"),
@@ -193,7 +193,7 @@ fn print(ui: &mut Ui, branch: &str, rows: &[BranchRow], is_dry: bool) -> Result 
     }
     warn_by_problem(ui, &problems)?;
     let [changed, same, failed] = counts;
-    ui.status(&format!(
+    ui.print_status(&format!(
         "{changed} to update, {same} up to date or without it, {failed} not updated"
     ))
 }

@@ -48,7 +48,7 @@ struct StatusArgs {
     which: FleetSources,
 
     /// Show the effect of updating this source, bundle or item
-    #[arg(long, value_name = "NAME[@REF]", value_parser = update, conflicts_with_all = ["csv", "jsonl"])]
+    #[arg(long, value_name = "NAME[@REF]", value_parser = parse_update, conflicts_with_all = ["csv", "jsonl"])]
     update: Option<FleetUpdate>,
 
     /// Compare with the newest version of each source, from its server
@@ -60,7 +60,7 @@ struct StatusArgs {
     budget: Option<usize>,
 
     /// Show only repositories in this state [repeatable]
-    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = states())]
+    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = state_parser())]
     only: Vec<FleetState>,
 
     /// Exit 1 if a repository is in one of these states
@@ -99,7 +99,7 @@ pub(crate) struct FleetSources {
     rev: Option<String>,
 }
 
-fn states() -> impl TypedValueParser<Value = FleetState> {
+fn state_parser() -> impl TypedValueParser<Value = FleetState> {
     PossibleValuesParser::new(FleetState::ALL.map(FleetState::as_str)).map(|name| {
         let named = FleetState::ALL.into_iter().find(|state| state.as_str() == name);
         named.expect("the parser takes these names only")
@@ -108,24 +108,25 @@ fn states() -> impl TypedValueParser<Value = FleetState> {
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FleetArgs) -> Result {
     match &args.command {
-        FleetCommand::Status(args) => status(ui, session, args),
+        FleetCommand::Status(args) => run_status(ui, session, args),
         FleetCommand::Branch(args) => branch::run(ui, session, args),
     }
 }
 
-fn status(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
+fn run_status(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     let only = args.only.as_slice();
     if only.contains(&FleetState::OverBudget) && args.budget.is_none() {
         let message = "`--only over-budget` needs a budget";
         return Err(CommandError::usage(message).with_hint("`--budget N` sets it"));
     }
-    let members = args.which.read(ui, session, args.budget.is_some())?;
-    let newest = if args.ask { ask(ui, session, &members)? } else { NewestByPlace::new() };
+    let members = args.which.read_members(ui, session, args.budget.is_some())?;
+    let newest = if args.ask { ask_sources(ui, session, &members)? } else { NewestByPlace::new() };
     let effect = match &args.update {
-        Some(update) => Some(effect(ui, session, &members, update)?),
+        Some(update) => Some(preview_update(ui, session, &members, update)?),
         None => None,
     };
-    let mut report = FleetReport::of(session.directory(), members, &newest, args.budget, only);
+    let mut report =
+        FleetReport::from_members(session.directory(), members, &newest, args.budget, only);
     report.update = effect;
     if args.format.json {
         let root = session.directory();
@@ -144,25 +145,34 @@ fn status(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     } else if let Some(effect) = &report.update {
         print::print_effect(ui, effect)?;
     } else {
-        print::print(ui, &report, !only.is_empty())?;
+        print::print_fleet(ui, &report, !only.is_empty())?;
     }
     let is_unknown = report.update.as_ref().is_some_and(UpdateReport::is_without);
     refuse_if(is_unknown || args.exit_code && report.has_findings())
 }
 
 /// Reads repositories for a page: with their tokens, and without a question to a server.
-pub(crate) fn report(ui: &mut Ui, session: &Session, sources: &[PathBuf]) -> Result<FleetReport> {
+pub(crate) fn read_fleet_report(
+    ui: &mut Ui,
+    session: &Session,
+    sources: &[PathBuf],
+) -> Result<FleetReport> {
     let which = FleetSources { sources: sources.to_vec(), rev: None };
-    let members = which.read(ui, session, true)?;
-    Ok(FleetReport::of(session.directory(), members, &NewestByPlace::new(), None, &[]))
+    let members = which.read_members(ui, session, true)?;
+    Ok(FleetReport::from_members(session.directory(), members, &NewestByPlace::new(), None, &[]))
 }
 
 impl FleetSources {
     /// Finds and reads the repositories.
-    fn read(&self, ui: &mut Ui, session: &Session, is_counted: bool) -> Result<Vec<FleetMember>> {
+    fn read_members(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+        is_counted: bool,
+    ) -> Result<Vec<FleetMember>> {
         let (system, base) = (session.system(), session.directory());
-        let places = fleet::find(system, base, &self.sources)?;
-        let known = KnownMembers::of(system, base, &self.sources);
+        let places = fleet::find_repositories(system, base, &self.sources)?;
+        let known = KnownMembers::load(system, base, &self.sources);
         let of = places.len();
         let members = print::with_bar(ui, "Reading", of, |observer| {
             let reading = FleetReading {
@@ -171,10 +181,10 @@ impl FleetSources {
                 known: &known,
                 observer,
             };
-            fleet::read(&session.shared_system(), &places, &reading)
+            fleet::read_members(&session.shared_system(), &places, &reading)
         })?;
         let members = members?;
-        known.tidy(system, &members);
+        known.compact_record(system, &members);
         Ok(members)
     }
 }
@@ -190,9 +200,9 @@ impl From<FleetError> for CommandError {
 }
 
 /// Asks each source once. One that does not answer is a warning.
-fn ask(ui: &mut Ui, session: &Session, members: &[FleetMember]) -> Result<NewestByPlace> {
+fn ask_sources(ui: &mut Ui, session: &Session, members: &[FleetMember]) -> Result<NewestByPlace> {
     let sources = members.iter().flat_map(|member| &member.facts.sources);
-    ask_all(ui, session, sources.map(|source| (source.key(), source.place())))
+    ask_all(ui, session, sources.map(|source| (source.place_key(), source.manifest_place())))
 }
 
 fn ask_all(
@@ -206,26 +216,26 @@ fn ask_all(
         if !asked.insert(key.clone()) {
             continue;
         }
-        let answer = installation::watched(ui, |observer| {
+        let answer = installation::with_progress(ui, |observer| {
             fleet::newest_of(session.system(), &place, observer)
         })?;
         match answer {
             Some(Ok(state)) => {
                 newest.insert(key, state);
             }
-            Some(Err(problem)) => ui.warning(&format!("{}: {problem}", key.0))?,
+            Some(Err(problem)) => ui.print_warning(&format!("{}: {problem}", key.0))?,
             None => {}
         }
     }
     Ok(newest)
 }
 
-fn update(text: &str) -> Result<FleetUpdate, String> {
+fn parse_update(text: &str) -> Result<FleetUpdate, String> {
     FleetUpdate::parse(text).ok_or_else(|| "a name, and a version after `@`".to_owned())
 }
 
 /// Tells the effect of an update on each repository.
-fn effect(
+fn preview_update(
     ui: &mut Ui,
     session: &Session,
     members: &[FleetMember],
@@ -237,7 +247,7 @@ fn effect(
         return Err(CommandError::interrupted());
     }
     let outcomes = members.iter().map(|member| member.place.name(base)).zip(outcomes);
-    Ok(UpdateReport::of(outcomes))
+    Ok(UpdateReport::from_outcomes(outcomes))
 }
 
 /// Updates each repository in a workshop of its own, several at a time. Each source is asked once for its newest version. After an
@@ -255,12 +265,12 @@ fn update_all<T: Send>(
     ) -> Result<T, WorkshopError>
     + Sync,
 ) -> Result<Vec<UpdateOutcome<T>>> {
-    let sources = members.iter().flat_map(|member| update.sources(member));
-    let places = sources.map(|source| (update.key(source), update.place(source)));
+    let sources = members.iter().flat_map(|member| update.moving_sources(member));
+    let places = sources.map(|source| (update.place_key(source), update.updated_place(source)));
     let places: Vec<_> = places.collect();
     if places.is_empty() {
-        ui.warning(&format!("no repository has a source, bundle or item `{}`", update.name))?;
-        ui.hint("`brief fleet status --csv` lists them")?;
+        ui.print_warning(&format!("no repository has a source, bundle or item `{}`", update.name))?;
+        ui.print_hint("`brief fleet status --csv` lists them")?;
     }
     let newest = ask_all(ui, session, places.into_iter())?;
     let system = session.shared_system();

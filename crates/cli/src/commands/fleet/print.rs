@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use brief_registry::fleet::{FleetSource, FleetState};
-use brief_syntax::text::{grouped, visible_line};
+use brief_syntax::text::{group_digits, visible_line};
 use brief_workflows::fleet::{FleetReport, UpdateReport};
 
 use crate::error::Result;
-use crate::installation::short;
+use crate::installation::short_commit;
 use crate::ui::Ui;
 
 /// The number of repositories that a line names.
@@ -18,12 +18,16 @@ const NAMED: usize = 5;
 const BAR: usize = 30;
 
 /// Prints a fleet. The names of repositories are cut, unless the user has asked for those of a state.
-pub(super) fn print(ui: &mut Ui, report: &FleetReport, is_whole: bool) -> Result {
-    let told = |names: &[String]| if is_whole { told_all(names) } else { told(names) };
+pub(super) fn print_fleet(ui: &mut Ui, report: &FleetReport, is_whole: bool) -> Result {
+    let told = |names: &[String]| if is_whole { told_all(names) } else { render_few_names(names) };
     for (place, versions) in report.by_source() {
         ui.print_heading(&place)?;
         for (at, names) in versions {
-            ui.print_line(format!("  {}  {}", at.map_or("unversioned", short), told(&names)))?;
+            ui.print_line(format!(
+                "  {}  {}",
+                at.map_or("unversioned", short_commit),
+                told(&names)
+            ))?;
         }
     }
     for state in FleetState::ALL {
@@ -34,7 +38,7 @@ pub(super) fn print(ui: &mut Ui, report: &FleetReport, is_whole: bool) -> Result
             FleetState::Behind => "behind".to_owned(),
             FleetState::Drifted => "drifted".to_owned(),
             FleetState::OverBudget => {
-                format!("over {} tokens", grouped(report.budget.unwrap_or_default() as u64))
+                format!("over {} tokens", group_digits(report.budget.unwrap_or_default() as u64))
             }
             FleetState::NoGuidance => "without guidance".to_owned(),
         };
@@ -45,7 +49,10 @@ pub(super) fn print(ui: &mut Ui, report: &FleetReport, is_whole: bool) -> Result
     let mut unsigned: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (member, _) in report.members() {
         for source in member.facts.sources.iter().filter(|source| source.is_unsigned()) {
-            unsigned.entry(shown(source)).or_default().push(report.name(member));
+            unsigned
+                .entry(render_fleet_source(source))
+                .or_default()
+                .push(report.member_name(member));
         }
     }
     for (place, names) in &unsigned {
@@ -54,7 +61,7 @@ pub(super) fn print(ui: &mut Ui, report: &FleetReport, is_whole: bool) -> Result
     let mut problems: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (member, _) in report.members() {
         if let Some(problem) = &member.problem {
-            problems.entry(problem).or_default().push(report.name(member));
+            problems.entry(problem).or_default().push(report.member_name(member));
         }
     }
     warn_by_problem(ui, &problems)
@@ -64,11 +71,11 @@ pub(super) fn print(ui: &mut Ui, report: &FleetReport, is_whole: bool) -> Result
 pub(super) fn warn_by_problem(ui: &mut Ui, problems: &BTreeMap<&str, Vec<String>>) -> Result {
     for (problem, names) in problems {
         if names.len() > NAMED {
-            ui.warning(&format!("{problem}: {}", told_all(names)))?;
+            ui.print_warning(&format!("{problem}: {}", told_all(names)))?;
             continue;
         }
         for name in names {
-            ui.warning(&format!("{name}: {problem}"))?;
+            ui.print_warning(&format!("{name}: {problem}"))?;
         }
     }
     Ok(())
@@ -80,10 +87,11 @@ pub(super) fn print_effect(ui: &mut Ui, effect: &UpdateReport) -> Result {
         if number > 0 {
             ui.print_line("")?;
         }
-        ui.print_heading(&told(&group.repositories))?;
+        ui.print_heading(&render_few_names(&group.repositories))?;
         for moved in &group.moves {
-            let at =
-                |commit: &Option<String>| short(commit.as_deref().unwrap_or("none")).to_owned();
+            let at = |commit: &Option<String>| {
+                short_commit(commit.as_deref().unwrap_or("none")).to_owned()
+            };
             ui.print_line(format!("  {}: {} -> {}", moved.source, at(&moved.from), at(&moved.to)))?;
         }
         if group.changes.is_empty() {
@@ -104,12 +112,12 @@ pub(super) fn print_effect(ui: &mut Ui, effect: &UpdateReport) -> Result {
     }
     warn_by_problem(ui, &problems)?;
     let failed = effect.problems.len();
-    ui.status(&format!(
+    ui.print_status(&format!(
         "{changed} to update, {current} up to date, {without} without it, {failed} not updated"
     ))
 }
 
-fn shown(source: &FleetSource) -> String {
+fn render_fleet_source(source: &FleetSource) -> String {
     match &source.reference {
         Some(reference) => format!("{} ({reference})", source.address),
         None => source.address.clone(),
@@ -117,7 +125,7 @@ fn shown(source: &FleetSource) -> String {
 }
 
 /// Returns how many repositories there are, and the names of a few.
-pub(super) fn told(names: &[String]) -> String {
+pub(super) fn render_few_names(names: &[String]) -> String {
     let count = count_of(names);
     let few = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = if names.len() > NAMED { ", …" } else { "" };
@@ -127,7 +135,7 @@ pub(super) fn told(names: &[String]) -> String {
 fn count_of(names: &[String]) -> String {
     match names.len() {
         1 => "1 repository".to_owned(),
-        count => format!("{} repositories", grouped(count as u64)),
+        count => format!("{} repositories", group_digits(count as u64)),
     }
 }
 
@@ -148,30 +156,36 @@ pub(super) fn with_bar<T>(
     let outcome = work(&|done| {
         if done % step == 0 || done == of {
             // A closed output must not stop the work.
-            let _ = shared.borrow_mut().detail(&bar(what, done, of));
+            let _ = shared.borrow_mut().print_detail(&render_progress_bar(what, done, of));
         }
     });
     ui.end_progress()?;
     Ok(outcome)
 }
 
-fn bar(what: &str, done: usize, of: usize) -> String {
+fn render_progress_bar(what: &str, done: usize, of: usize) -> String {
     let full = (done * BAR).checked_div(of).unwrap_or(BAR).min(BAR);
     let (full, rest) = ("#".repeat(full), "-".repeat(BAR - full));
-    format!("{what} [{full}{rest}] {} of {}", grouped(done as u64), grouped(of as u64))
+    format!("{what} [{full}{rest}] {} of {}", group_digits(done as u64), group_digits(of as u64))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::bar;
+    use super::render_progress_bar;
 
     #[test]
     fn a_bar_is_as_long_as_the_work() {
-        assert_eq!(bar("Reading", 0, 10), format!("Reading [{}] 0 of 10", "-".repeat(30)));
         assert_eq!(
-            bar("Reading", 500, 1000),
+            render_progress_bar("Reading", 0, 10),
+            format!("Reading [{}] 0 of 10", "-".repeat(30))
+        );
+        assert_eq!(
+            render_progress_bar("Reading", 500, 1000),
             format!("Reading [{}{}] 500 of 1,000", "#".repeat(15), "-".repeat(15))
         );
-        assert_eq!(bar("Reading", 3, 3), format!("Reading [{}] 3 of 3", "#".repeat(30)));
+        assert_eq!(
+            render_progress_bar("Reading", 3, 3),
+            format!("Reading [{}] 3 of 3", "#".repeat(30))
+        );
     }
 }

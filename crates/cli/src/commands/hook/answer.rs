@@ -46,14 +46,14 @@ pub(super) enum HoldArg {
 
 impl HoldArg {
     /// Returns the option of the command that a client runs.
-    pub(super) fn option(self) -> &'static str {
+    pub(super) fn command_option(self) -> &'static str {
         match self {
             HoldArg::All => " --block-once",
             HoldArg::Marked => " --block-once=marked",
         }
     }
 
-    pub(super) fn policy(hold: Option<HoldArg>) -> HoldPolicy {
+    pub(super) fn hold_policy(hold: Option<HoldArg>) -> HoldPolicy {
         match hold {
             None => HoldPolicy::Never,
             Some(HoldArg::Marked) => HoldPolicy::Marked,
@@ -70,16 +70,16 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
     if is_disabled(session.system()) {
         return Ok(());
     }
-    if BUILTIN.find(client).is_none() {
+    if BUILTIN.find_client(client).is_none() {
         let known = super::known_clients(session)?;
-        if known.find(client).is_none() {
+        if known.find_client(client).is_none() {
             return Err(super::unknown_client(&known, client));
         }
     }
     if ui.can_ask() {
-        let name = BUILTIN.find(client).map_or(client.as_str(), |client| &*client.name);
-        ui.status(&format!("waiting for the JSON that {name} writes to standard input"))?;
-        ui.hint(&format!(
+        let name = BUILTIN.find_client(client).map_or(client.as_str(), |client| &*client.name);
+        ui.print_status(&format!("waiting for the JSON that {name} writes to standard input"))?;
+        ui.print_hint(&format!(
             "`brief hook install {client}` sets that up; `brief context PATH` answers a person"
         ))?;
     }
@@ -88,15 +88,15 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
         event: args.event.as_deref(),
         repeat,
         budget: args.budget,
-        hold: HoldArg::policy(args.block_once),
+        hold: HoldArg::hold_policy(args.block_once),
         ..HookOptions::new(client)
     };
-    let outcome = super::answer(ui, session, options)
+    let outcome = super::answer_hook_call(ui, session, options)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     // Few people read this; the answer is what counts.
-    ui.mention(&outcome.diagnostics, session.directory())?;
+    ui.print_diagnostic_lines(&outcome.diagnostics, session.directory())?;
     if outcome.found_nothing {
-        ui.warning("no guidance found on the way to the file")?;
+        ui.print_warning("no guidance found on the way to the file")?;
     }
     if let Some(answer) = outcome.answer {
         ui.print_data(&answer)?;

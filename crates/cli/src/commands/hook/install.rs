@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use brief_clients::client_file::{ClientFile, FileEdit};
-use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, files};
+use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, build_hook_files};
 use brief_clients::hook::installed::{find_main_checkout, is_elsewhere, is_program_on_path};
 use brief_profiles::{Client, KnownClients};
 use brief_system::resolved_home;
 use clap::Args;
 
-use super::{HoldArg, install_of, refused, refused_file};
+use super::{HoldArg, client_file_error, install_of, refused_file};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::surroundings::refuse_no_project;
@@ -67,21 +67,24 @@ impl PlaceArgs {
 }
 
 /// Returns the directory of the files: the home directory, or the top of the repository.
-pub(super) fn base(session: &Session, is_global: bool) -> Result<PathBuf> {
+pub(super) fn base_directory(session: &Session, is_global: bool) -> Result<PathBuf> {
     if is_global {
         resolved_home(session.system()).ok_or_else(|| {
             CommandError::refused("the home directory is not known: `HOME` is not set")
         })
     } else {
-        Ok(session.repository()?.path().to_owned())
+        Ok(session.repository_root()?.path().to_owned())
     }
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result {
     super::check_policy(session)?;
     let known = super::known_clients(session)?;
-    let named: Vec<&Client> =
-        args.clients.iter().map(|name| super::find(&known, name)).collect::<Result<_, _>>()?;
+    let named: Vec<&Client> = args
+        .clients
+        .iter()
+        .map(|name| super::find_hook_client(&known, name))
+        .collect::<Result<_, _>>()?;
     let is_offer = named.is_empty();
     let chosen = if is_offer { shown_clients(session, &known)? } else { named };
     if chosen.is_empty() {
@@ -95,20 +98,20 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result 
     if is_offer && ui.can_ask() && !args.dry_run {
         let shown: Vec<&str> = chosen.iter().map(|client| &*client.name).collect();
         if !ui.confirm_request(&format!("Set up the hook of {}?", shown.join(", ")))? {
-            return ui.hint("name the ones that you want: `brief hook install CLIENT…`");
+            return ui.print_hint("name the ones that you want: `brief hook install CLIENT…`");
         }
     }
     for client in &chosen {
-        install(ui, session, args, client)?;
+        install_hook(ui, session, args, client)?;
     }
     if args.place.command.is_none()
         && !args.dry_run
-        && !is_program_on_path(session.system(), "brief", session.repository()?.path())
+        && !is_program_on_path(session.system(), "brief", session.repository_root()?.path())
     {
         let who =
             if let [only] = &chosen[..] { only.name.to_string() } else { "the clients".to_owned() };
-        ui.warning(&format!("`brief` is not on PATH, so {who} will not find it"))?;
-        ui.hint(&format!(
+        ui.print_warning(&format!("`brief` is not on PATH, so {who} will not find it"))?;
+        ui.print_hint(&format!(
             "copy it to a directory on PATH, or pass --command \"/path/to/brief hook {}\"",
             chosen[0].id
         ))?;
@@ -116,17 +119,20 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result 
     Ok(())
 }
 
-fn install(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Client) -> Result {
+fn install_hook(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Client) -> Result {
     let is_global = args.place.is_global(client);
     if !is_global {
-        refuse_no_project(session, &session.repository()?)?;
+        refuse_no_project(session, &session.repository_root()?)?;
     }
-    let base = base(session, is_global)?;
-    let program = super::program(client, args.place.command.as_deref());
-    let options = args.block_once.map_or("", HoldArg::option);
+    let base = base_directory(session, is_global)?;
+    let program = super::hook_program(client, args.place.command.as_deref());
+    let options = args.block_once.map_or("", HoldArg::command_option);
     let hook = client.hook.as_ref().expect("`find` chose clients with hooks");
     if args.block_once.is_some() && hook.hold.is_empty() {
-        ui.warning(&format!("{} cannot hold a call back; its hook delivers only", client.name))?;
+        ui.print_warning(&format!(
+            "{} cannot hold a call back; its hook delivers only",
+            client.name
+        ))?;
     }
     let is_main_only =
         install_of(client).is_some_and(|install| install.main_checkout_only.is_some());
@@ -146,47 +152,47 @@ fn install(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Client) 
     let mut is_changed = false;
     for file in &files {
         let on_disk = ClientFile::open(session.system(), &base, &file.path)
-            .map_err(|error| refused(&file.path, &error))?;
+            .map_err(|error| client_file_error(&file.path, &error))?;
         let text = file.install(on_disk.text());
-        let text = text.map_err(|error| refused(&file.path, &error))?;
-        let shown = shown(session, &base, &file.path)?;
+        let text = text.map_err(|error| client_file_error(&file.path, &error))?;
+        let shown = render_file_name(session, &base, &file.path)?;
         if args.dry_run {
             match text {
                 Some(text) => {
-                    ui.status(&format!("would write {shown}:"))?;
+                    ui.print_status(&format!("would write {shown}:"))?;
                     ui.print_text(text.as_bytes())?;
                 }
-                None => ui.status(&format!("the hook is already installed in {shown}"))?,
+                None => ui.print_status(&format!("the hook is already installed in {shown}"))?,
             }
             continue;
         }
         let is_program = matches!(file.content, HookContent::Own { is_program: true, .. });
         match on_disk
-            .put(text.as_deref(), is_program)
-            .map_err(|error| refused(&file.path, &error))?
+            .write_text(text.as_deref(), is_program)
+            .map_err(|error| client_file_error(&file.path, &error))?
         {
             FileEdit::Changed => {
                 is_changed = true;
-                ui.status(&format!("installed the hook in {shown}"))?;
+                ui.print_status(&format!("installed the hook in {shown}"))?;
             }
             FileEdit::Unchanged => {
-                ui.status(&format!("the hook is already installed in {shown}"))?;
+                ui.print_status(&format!("the hook is already installed in {shown}"))?;
             }
         }
     }
     if is_changed {
         let install = hook.install.as_ref().expect("`find` chose clients with files");
         match &install.then {
-            Some(then) if !is_global || !install.top_only => ui.hint(then)?,
-            _ => ui.hint(&format!("restart {} to use it", client.name))?,
+            Some(then) if !is_global || !install.top_only => ui.print_hint(then)?,
+            _ => ui.print_hint(&format!("restart {} to use it", client.name))?,
         }
         if is_global && !args.place.global {
-            ui.hint(&format!(
+            ui.print_hint(&format!(
                 "is for all your projects: {} reads a project's hooks only when it is started at its top (`--project`)",
                 client.name
             ))?;
         } else if !is_global && !install.private {
-            ui.hint("the file is for everybody who works here; `--global` sets the hook up for you alone")?;
+            ui.print_hint("the file is for everybody who works here; `--global` sets the hook up for you alone")?;
         }
     }
     Ok(())
@@ -207,7 +213,7 @@ fn files_of(
         holds: args.block_once.is_some(),
         is_elsewhere: is_elsewhere(session.system(), client, base).map_err(refused_file)?,
     };
-    files(client, choice).ok_or_else(|| {
+    build_hook_files(client, choice).ok_or_else(|| {
         CommandError::refused(format!("{} has no such file in the home directory", client.name))
             .with_hint("set the hook up in each project, without `--global`")
     })
@@ -215,14 +221,14 @@ fn files_of(
 
 /// Returns the clients with hooks that the project shows, or else the home directory.
 fn shown_clients<'c>(session: &Session, known: &'c KnownClients) -> Result<Vec<&'c Client>> {
-    let root = session.repository()?;
+    let root = session.repository_root()?;
     let home = resolved_home(session.system());
     let has =
         |directory: &Path, sign: &str| session.system().resolve(&directory.join(sign)).is_ok();
     let with_hooks = |names: Vec<&str>| -> Vec<&'c Client> {
-        names.into_iter().filter_map(|name| super::find(known, name).ok()).collect()
+        names.into_iter().filter_map(|name| super::find_hook_client(known, name).ok()).collect()
     };
-    let here = with_hooks(known.shown(|sign| has(root.path(), sign)));
+    let here = with_hooks(known.clients_in_project(|sign| has(root.path(), sign)));
     if !here.is_empty() {
         return Ok(here);
     }
@@ -231,7 +237,7 @@ fn shown_clients<'c>(session: &Session, known: &'c KnownClients) -> Result<Vec<&
 }
 
 /// Returns a file for a message, absolute if it is outside the current directory.
-pub(super) fn shown(session: &Session, base: &Path, name: &str) -> Result<String> {
-    let is_here = session.root()?.path() == base;
+pub(super) fn render_file_name(session: &Session, base: &Path, name: &str) -> Result<String> {
+    let is_here = session.open_root()?.path() == base;
     Ok(if is_here { name.to_owned() } else { base.join(name).display().to_string() })
 }

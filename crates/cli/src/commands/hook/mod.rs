@@ -15,7 +15,7 @@ use brief_profiles::{BUILTIN, Client, HookInstall, KnownClients, OwnClients};
 use brief_safety::capability::Capability;
 use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input, is_disabled};
 use brief_syntax::limits;
-use brief_syntax::near_miss::{nearest, nearest_few};
+use brief_syntax::near_miss::{find_nearest, nearest_few};
 use brief_system::Deadline;
 use clap::{Args, Subcommand};
 
@@ -48,7 +48,7 @@ impl HookArgs {
     pub(crate) fn as_clients_type(words: &[OsString]) -> Option<HookArgs> {
         let [hook, client, rest @ ..] = words else { return None };
         let client = client.to_str()?;
-        if hook != "hook" || BUILTIN.find(client).is_none() {
+        if hook != "hook" || BUILTIN.find_client(client).is_none() {
             return None;
         }
         let (mut repeat, mut budget, mut event, mut hold) = (false, None, None, None);
@@ -99,7 +99,7 @@ pub(crate) fn is_clients_call(args: &[OsString], ui: &Ui) -> bool {
     }
     let name = name.filter(|name| !name.starts_with('-'));
     first == Some("hook")
-        && name.is_some_and(|name| nearest(name, &COMMANDS).is_none())
+        && name.is_some_and(|name| find_nearest(name, &COMMANDS).is_none())
         && !ui.can_ask()
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &HookArgs) -> Result {
 
 /// Answers the call on standard input. After the deadline the process ends silently with exit code
 /// 0, and the client continues without an answer.
-pub(crate) fn answer(
+pub(crate) fn answer_hook_call(
     ui: &mut Ui,
     session: &Session,
     options: HookOptions<'_>,
@@ -134,7 +134,7 @@ pub(crate) fn answer(
     if is_disabled(session.system()) {
         return Ok(HookOutcome::default());
     }
-    let deadline = Deadline::start(brief_serve::hook::deadline(session.system()));
+    let deadline = Deadline::start(brief_serve::hook::hook_deadline(session.system()));
     let outcome = answer_input(session.shared_system(), ui.take_stdin(), options);
     deadline.lift();
     outcome
@@ -142,13 +142,13 @@ pub(crate) fn answer(
 
 /// Returns the clients that are known here: ours and the project's own.
 fn known_clients(session: &Session) -> Result<Cow<'static, KnownClients>> {
-    let root = session.repository()?;
-    Ok(OwnClients::below(session.system(), root.path()).known())
+    let root = session.repository_root()?;
+    Ok(OwnClients::read_project(session.system(), root.path()).known_clients())
 }
 
 /// Finds a client that has a hook.
-fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client> {
-    let Some(client) = known.find(name) else {
+fn find_hook_client<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client> {
+    let Some(client) = known.find_client(name) else {
         return Err(unknown_client(known, name));
     };
     if install_of(client).is_some() {
@@ -194,7 +194,7 @@ fn with_hooks(known: &KnownClients) -> String {
 
 /// Refuses to write a hook where a policy forbids hooks.
 fn check_policy(session: &Session) -> Result {
-    match session.policy()?.capability(Capability::Hooks) {
+    match session.load_policy()?.find_capability_rule(Capability::Hooks) {
         None => Ok(()),
         Some(decision) => {
             Err(CommandError::refused(format!("the hook is not installed: {decision}"))
@@ -204,17 +204,17 @@ fn check_policy(session: &Session) -> Result {
 }
 
 /// Returns the error about a client's file.
-fn refused(name: &str, error: &impl std::fmt::Display) -> CommandError {
+fn client_file_error(name: &str, error: &impl std::fmt::Display) -> CommandError {
     CommandError::refused(format!("`{name}` {error}")).with_hint("the file was left as it is")
 }
 
 /// Returns the error about one of several files.
 fn refused_file((name, error): (String, ClientFileError)) -> CommandError {
-    refused(&name, &error)
+    client_file_error(&name, &error)
 }
 
 /// Returns the command that a client runs, without options.
-fn program(client: &Client, command: Option<&str>) -> String {
+fn hook_program(client: &Client, command: Option<&str>) -> String {
     command.map_or_else(|| hook_command(client), str::to_owned)
 }
 
@@ -249,7 +249,7 @@ mod tests {
             for length in 0..=typed.len() {
                 let Some(read) = HookArgs::as_clients_type(&typed[..length]) else { continue };
                 let args = [&[OsString::from("brief")], &typed[..length]].concat();
-                let whole = Cli::read(&args, 80);
+                let whole = Cli::parse_arguments(&args, 80);
                 let Command::Hook(whole) = whole.unwrap().command else { panic!("{typed:?}") };
                 assert_eq!(format!("{read:?}"), format!("{whole:?}"), "{typed:?}");
                 known += 1;

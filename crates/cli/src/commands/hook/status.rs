@@ -8,7 +8,7 @@ use brief_clients::hook::installed::{HookScope, InstalledHook, find_installed_ho
 use brief_clients::hook::news::{self, UnknownName};
 use brief_engine::{Action, System};
 use brief_profiles::{Client, HookInstall};
-use brief_serve::hook::{HookOptions, is_disabled, rehearse};
+use brief_serve::hook::{HookOptions, is_disabled, rehearse_conversation};
 use brief_syntax::limits;
 use brief_syntax::text::visible_line;
 use brief_system::resolved_home;
@@ -16,7 +16,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
-use super::refused;
+use super::client_file_error;
 use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -74,7 +74,7 @@ struct ShownHook {
 }
 
 impl ShownHook {
-    fn of(hook: &InstalledHook) -> ShownHook {
+    fn new(hook: &InstalledHook) -> ShownHook {
         ShownHook {
             file: hook.shown_file(),
             place: match hook.scope {
@@ -102,47 +102,52 @@ struct ClientProgram {
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     let known = super::known_clients(session)?;
-    let named: Vec<&Client> =
-        args.clients.iter().map(|name| super::find(&known, name)).collect::<Result<_, _>>()?;
+    let named: Vec<&Client> = args
+        .clients
+        .iter()
+        .map(|name| super::find_hook_client(&known, name))
+        .collect::<Result<_, _>>()?;
     let all = known.clients.iter();
     let all = all.filter(|client| super::install_of(client).is_some());
     let clients: Vec<&Client> = if named.is_empty() { all.collect() } else { named };
     if args.fix {
-        return fix(ui, session, &clients);
+        return fix_hooks(ui, session, &clients);
     }
     let mut hooks = Vec::new();
     for client in clients {
-        let status = status(session, client)?;
+        let status = read_hook_status(session, client)?;
         if !args.clients.is_empty() || !status.installed.is_empty() || status.program.is_some() {
             hooks.push(status);
         }
     }
     if args.json {
-        let root = session.repository()?;
+        let root = session.repository_root()?;
         let body = json!({ "hooks": hooks });
         return ui.print_json("hook status", root.path(), &[], body);
     }
     if hooks.is_empty() {
-        ui.status("no hook is installed, and no program of a client is on PATH")?;
-        ui.hint("`brief hook install CLIENT` sets one up")?;
+        ui.print_status("no hook is installed, and no program of a client is on PATH")?;
+        ui.print_hint("`brief hook install CLIENT` sets one up")?;
     }
     for status in &hooks {
-        print(ui, status)?;
+        print_hook_status(ui, status)?;
     }
     if is_disabled(session.system()) {
-        ui.warning("hooks answer nothing here: `BRIEF_DISABLE` is set")?;
+        ui.print_warning("hooks answer nothing here: `BRIEF_DISABLE` is set")?;
     }
     let mut installed = hooks.iter().flat_map(|status| &status.installed);
     if installed.any(|hook| !hook.guarded) {
-        ui.hint("run `brief hook status --fix` to update hooks that an earlier version installed")?;
+        ui.print_hint(
+            "run `brief hook status --fix` to update hooks that an earlier version installed",
+        )?;
     }
     Ok(())
 }
 
 /// Writes the files of hooks again that an earlier version installed without a guard.
-fn fix(ui: &mut Ui, session: &Session, clients: &[&Client]) -> Result {
+fn fix_hooks(ui: &mut Ui, session: &Session, clients: &[&Client]) -> Result {
     super::check_policy(session)?;
-    let root = session.repository()?;
+    let root = session.repository_root()?;
     let home = resolved_home(session.system());
     let (mut updated, mut left) = (0, 0);
     for client in clients {
@@ -152,32 +157,36 @@ fn fix(ui: &mut Ui, session: &Session, clients: &[&Client]) -> Result {
             let shown = hook.shown_file();
             let Some(file) = hook.current_file(session.system(), client, base) else {
                 left += 1;
-                ui.warning(&format!("cannot update {shown}: its command is not one of brief's"))?;
+                ui.print_warning(&format!(
+                    "cannot update {shown}: its command is not one of brief's"
+                ))?;
                 continue;
             };
-            let failed = |error: ClientFileError| refused(&shown, &error);
+            let failed = |error: ClientFileError| client_file_error(&shown, &error);
             let on_disk = ClientFile::open(session.system(), base, &file.path).map_err(failed)?;
-            let text = file.install(on_disk.text()).map_err(|error| refused(&shown, &error))?;
+            let text =
+                file.install(on_disk.text()).map_err(|error| client_file_error(&shown, &error))?;
             let is_program = matches!(file.content, HookContent::Own { is_program: true, .. });
-            if on_disk.put(text.as_deref(), is_program).map_err(failed)? == FileEdit::Changed {
+            if on_disk.write_text(text.as_deref(), is_program).map_err(failed)? == FileEdit::Changed
+            {
                 updated += 1;
-                ui.status(&format!("updated the hook in {shown}"))?;
+                ui.print_status(&format!("updated the hook in {shown}"))?;
                 if let (Some(then), Some(true)) = (
                     super::install_of(client).and_then(|install| install.then.as_ref()),
                     hook.approved,
                 ) {
-                    ui.hint(then)?;
+                    ui.print_hint(then)?;
                 }
             }
         }
     }
     if updated + left == 0 {
-        ui.status("all installed hooks are up to date")?;
+        ui.print_status("all installed hooks are up to date")?;
     }
     refuse_if(left > 0)
 }
 
-fn print(ui: &mut Ui, status: &HookStatus) -> Result {
+fn print_hook_status(ui: &mut Ui, status: &HookStatus) -> Result {
     ui.print_heading(&format!("{} ({})", status.name, status.client))?;
     for hook in &status.installed {
         let approved = match hook.approved {
@@ -240,15 +249,21 @@ fn print(ui: &mut Ui, status: &HookStatus) -> Result {
     Ok(())
 }
 
-fn status(session: &Session, client: &Client) -> Result<HookStatus> {
+fn read_hook_status(session: &Session, client: &Client) -> Result<HookStatus> {
     let hook = client.hook.as_ref().expect("clients were chosen by their hooks");
     let install = hook.install.as_ref().expect("clients were chosen by their files");
-    let root = session.repository()?;
+    let root = session.repository_root()?;
     let home = resolved_home(session.system());
     let installed = find_installed_hooks(session.system(), client, root.path(), home.as_deref());
     let options = HookOptions::new(&client.id);
     let file = root.path().join("README.md");
-    let answer = rehearse(session.system(), client, root.path(), (&file, Action::Read), options);
+    let answer = rehearse_conversation(
+        session.system(),
+        client,
+        root.path(),
+        (&file, Action::Read),
+        options,
+    );
     let (answers, problem) = match answer {
         Ok(events) => (events.iter().any(|event| event.text.is_some()), None),
         Err(error) => (false, Some(error.to_string())),
@@ -257,12 +272,12 @@ fn status(session: &Session, client: &Client) -> Result<HookStatus> {
     Ok(HookStatus {
         client: client.id.to_string(),
         name: client.name.to_string(),
-        installed: installed.iter().map(ShownHook::of).collect(),
-        program: program(session.system(), install),
+        installed: installed.iter().map(ShownHook::new).collect(),
+        program: find_client_program(session.system(), install),
         seen: seen.map(ToString::to_string),
         answers,
         problem,
-        unknown: news::read(session.system(), client),
+        unknown: news::read_unknown_names(session.system(), client),
         note: client.loading.agents_need_approval.as_ref().map(|_| {
             format!("agents: {} has a project's agent only after you approve its text there, and again after each change", client.name)
         }),
@@ -270,7 +285,7 @@ fn status(session: &Session, client: &Client) -> Result<HookStatus> {
 }
 
 /// Finds the client's program, and its version in the package around it.
-fn program(system: &dyn System, install: &HookInstall) -> Option<ClientProgram> {
+fn find_client_program(system: &dyn System, install: &HookInstall) -> Option<ClientProgram> {
     let name = install.program.as_ref()?;
     let path = system.env("PATH")?;
     let found = std::env::split_paths(&path)

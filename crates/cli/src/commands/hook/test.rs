@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use brief_serve::hook::{HookOptions, rehearse};
+use brief_serve::hook::{HookOptions, rehearse_conversation};
 use clap::Args;
 use serde_json::json;
 
 use super::HoldArg;
-use crate::commands::question::{AskedAction, actions};
+use crate::commands::question::{AskedAction, action_parser};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -25,7 +25,7 @@ pub(super) struct TestArgs {
     path: PathBuf,
 
     /// Action on the file
-    #[arg(long, value_name = "ACTION", default_value = "read", value_parser = actions())]
+    #[arg(long, value_name = "ACTION", default_value = "read", value_parser = action_parser())]
     on: AskedAction,
 
     /// Simulate a hook with `--block-once`
@@ -42,16 +42,17 @@ pub(super) struct TestArgs {
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &TestArgs) -> Result {
     let known = super::known_clients(session)?;
-    let client = super::find(&known, &args.client)?;
+    let client = super::find_hook_client(&known, &args.client)?;
     let Some(action) = args.on else {
         return Err(CommandError::usage("a test is about one action: `read`, `edit` or `create`"));
     };
     let options =
-        HookOptions { hold: HoldArg::policy(args.block_once), ..HookOptions::new(&client.id) };
-    let directory = session.root()?;
+        HookOptions { hold: HoldArg::hold_policy(args.block_once), ..HookOptions::new(&client.id) };
+    let directory = session.open_root()?;
     let path = directory.path().join(&args.path);
-    let events = rehearse(session.system(), client, directory.path(), (&path, action), options)
-        .map_err(|error| CommandError::refused(error.to_string()))?;
+    let events =
+        rehearse_conversation(session.system(), client, directory.path(), (&path, action), options)
+            .map_err(|error| CommandError::refused(error.to_string()))?;
     if args.json {
         let body = json!({
             "client": &*client.id,
@@ -59,7 +60,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TestArgs) -> Result {
             "action": action.as_str(),
             "events": events,
         });
-        let root = session.repository()?;
+        let root = session.repository_root()?;
         return ui.print_json("hook test", root.path(), &[], body);
     }
     let mut is_first = true;
@@ -75,8 +76,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TestArgs) -> Result {
         ui.print_data(text)?;
     }
     if is_first {
-        ui.status(&format!("{} would get nothing", client.name))?;
-        ui.hint(&format!(
+        ui.print_status(&format!("{} would get nothing", client.name))?;
+        ui.print_hint(&format!(
             "`brief why {} --client {} --on {}` shows what is left out",
             args.path.display(),
             client.id,

@@ -7,8 +7,8 @@ use brief_clients::hook::installed::{HookScope, possible_files};
 use brief_profiles::Client;
 use clap::Args;
 
-use super::install::{PlaceArgs, base, shown};
-use super::{refused, refused_file};
+use super::install::{PlaceArgs, base_directory, render_file_name};
+use super::{client_file_error, refused_file};
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -33,7 +33,7 @@ pub(super) struct UninstallArgs {
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &UninstallArgs) -> Result {
     let known = super::known_clients(session)?;
     for name in &args.clients {
-        let client = super::find(&known, name)?;
+        let client = super::find_hook_client(&known, name)?;
         // The place of today's default, the project, and the directory itself, where an earlier version installed it.
         let mut places = vec![args.place.is_global(client)];
         if !args.place.global && !places.contains(&false) {
@@ -41,44 +41,44 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &UninstallArgs) -> Resul
         }
         let mut is_removed = false;
         for is_global in places {
-            let base = base(session, is_global)?;
-            is_removed |= remove(ui, session, args, client, (&base, is_global))?;
-            let here = session.root()?;
+            let base = base_directory(session, is_global)?;
+            is_removed |= remove_hook(ui, session, args, client, (&base, is_global))?;
+            let here = session.open_root()?;
             if !is_global && here.path() != base {
-                is_removed |= remove(ui, session, args, client, (here.path(), false))?;
+                is_removed |= remove_hook(ui, session, args, client, (here.path(), false))?;
             }
         }
         if !is_removed {
-            ui.status(&format!("the hook of {} is not installed here", client.name))?;
+            ui.print_status(&format!("the hook of {} is not installed here", client.name))?;
         }
     }
     Ok(())
 }
 
-fn remove(
+fn remove_hook(
     ui: &mut Ui,
     session: &Session,
     args: &UninstallArgs,
     client: &Client,
     (base, is_global): (&Path, bool),
 ) -> Result<bool> {
-    let program = super::program(client, args.place.command.as_deref());
+    let program = super::hook_program(client, args.place.command.as_deref());
     let scope = if is_global { HookScope::Home } else { HookScope::Project };
     let all = possible_files(session.system(), client, (base, scope), &program);
     let all = all.map_err(refused_file)?;
     let mut is_removed = false;
     for file in &all {
-        let failed = |error: ClientFileError| refused(&file.path, &error);
+        let failed = |error: ClientFileError| client_file_error(&file.path, &error);
         let on_disk = ClientFile::open(session.system(), base, &file.path).map_err(failed)?;
         let Some(text) = on_disk.text() else { continue };
-        let left = file.uninstall(text).map_err(|error| refused(&file.path, &error))?;
+        let left = file.uninstall(text).map_err(|error| client_file_error(&file.path, &error))?;
         let Some(left) = left else { continue };
         is_removed = true;
-        let shown = shown(session, base, &file.path)?;
+        let shown = render_file_name(session, base, &file.path)?;
         if args.dry_run {
-            ui.status(&format!("would remove the hook from {shown}"))?;
-        } else if on_disk.put(Some(&left), false).map_err(failed)? == FileEdit::Changed {
-            ui.status(&format!("removed the hook from {shown}"))?;
+            ui.print_status(&format!("would remove the hook from {shown}"))?;
+        } else if on_disk.write_text(Some(&left), false).map_err(failed)? == FileEdit::Changed {
+            ui.print_status(&format!("removed the hook from {shown}"))?;
         }
     }
     Ok(is_removed)

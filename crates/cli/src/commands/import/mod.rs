@@ -15,17 +15,17 @@ use brief_dialects::portable::output::Compiler;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_registry::manifest::ManifestEdit;
 use brief_syntax::Root;
-use brief_system::paths::{cleaned, slashed};
+use brief_system::paths::{clean_path, to_slashed};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
-use report::{json_item, print, print_json};
+use report::{json_item, print_import, print_json};
 use target::RegistryTarget;
 
 use super::add::Additions;
 use super::convert::{self, ConversionArgs};
-use super::whole::below;
+use super::whole::strip_directory_prefix;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, Installation, InstallationArg};
 use crate::session::Session;
@@ -90,20 +90,20 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     if let Some(conversion) = args.conversion.conversion(&args.paths) {
         return convert::run(ui, session, &conversion, args.json);
     }
-    let mode = installation::mode(args.dry_run, false);
+    let mode = installation::install_mode(args.dry_run, false);
     let installation =
         Installation::find_for(ui, session, &InstallationArg { global: false }, mode)?;
-    refuse_no_project(session, session.project()?.root())?;
-    let mut collection = collect(session, &installation, &args.paths, None)?;
+    refuse_no_project(session, session.open_project()?.root())?;
+    let mut collection = collect_items(session, &installation, &args.paths, None)?;
     collection.leave_declared(installation.clients.servers());
     if args.agents_yaml {
         return agents_yaml(ui, session, &installation, args, &collection);
     }
     let target = RegistryTarget::find(session, &installation, &collection, args.to.as_deref())?;
-    if let Some(warning) = target.warning(session) {
-        ui.warning(&warning)?;
+    if let Some(warning) = target.ignored_warning(session) {
+        ui.print_warning(&warning)?;
     }
-    let states = target.states(session, &collection.items)?;
+    let states = target.item_states(session, &collection.items)?;
     for (item, _) in collection.items.iter().zip(&states).filter(|(_, state)| state.is_taken()) {
         let reason =
             format!("`{}/{}/{}` is another item", target.shown, item.kind.folder(), item.name);
@@ -115,7 +115,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     }
     let import = Import { args, collection: &collection, states: &states, target: &target };
     let new = import.new_items();
-    let paths: Vec<Vec<String>> = new.iter().map(|item| target.paths(item)).collect();
+    let paths: Vec<Vec<String>> = new.iter().map(|item| target.item_paths(item)).collect();
     let files: Vec<NewFile<'_>> =
         new.iter().zip(&paths).flat_map(|(item, paths)| new_files(item, paths)).collect();
     let is_replacement = args.replace && !collection.items.is_empty();
@@ -134,7 +134,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
             [(&target.project, files.as_slice(), edits), (&installation.project, &[], others)]
         {
             if !files.is_empty() || !edits.is_empty() {
-                install::create(session.system(), project, files, edits)?;
+                install::create_files(session.system(), project, files, edits)?;
             }
         }
     }
@@ -142,12 +142,12 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
         let files = if is_one_step { files.as_slice() } else { &[] };
         let shared = collection.servers.iter().flat_map(|own| own.originals.iter().cloned());
         let new = Additions { files, edits: &servers, shared: &shared.collect(), exclude: &[] };
-        outcome = replace(ui, session, &installation, &import, &new)?;
+        outcome = replace_originals(ui, session, &installation, &import, &new)?;
     }
     if args.json {
         print_json(ui, &installation.project.outputs, &import, &outcome)?;
     } else {
-        print(ui, &import, &outcome)?;
+        print_import(ui, &import, &outcome)?;
     }
     let is_whole =
         collection.skipped.iter().all(|one| one.loss != ImportLoss::Text) && outcome.is_whole;
@@ -166,7 +166,7 @@ fn clients_edit(installation: &Installation, collection: &Collection) -> Option<
 fn server_edits(collection: &Collection) -> Vec<ManifestEdit> {
     let edit = |own: &CollectedServer| ManifestEdit::Server {
         name: own.server.name.clone(),
-        declaration: mcp::declaration(&own.server, &own.clients),
+        declaration: mcp::render_declaration(&own.server, &own.clients),
     };
     collection.servers.iter().map(edit).collect()
 }
@@ -192,7 +192,7 @@ impl<'i> Import<'i> {
 }
 
 /// Reads the clients' files of the project, or those that the user names; of one client, if it is given.
-pub(super) fn collect(
+pub(super) fn collect_items(
     session: &Session,
     installation: &Installation,
     paths: &[PathBuf],
@@ -205,7 +205,7 @@ pub(super) fn collect(
     })?;
     let mut wanted: BTreeSet<String> = BTreeSet::new();
     for path in paths {
-        let whole = cleaned(&session.directory().join(path));
+        let whole = clean_path(&session.directory().join(path));
         let below = whole.strip_prefix(root.path()).map_err(|_| {
             CommandError::usage(format!(
                 "`{}` is outside the project `{}`",
@@ -216,25 +216,27 @@ pub(super) fn collect(
         if system.resolve(&whole).is_err() {
             return Err(CommandError::usage(format!("`{}` does not exist", path.display())));
         }
-        wanted.insert(slashed(below));
+        wanted.insert(to_slashed(below));
     }
     let profiles = installation.clients.profiles();
     let looking = if paths.is_empty() { ImportSearch::AtPlaces } else { ImportSearch::Anywhere };
     let is_wanted = |path: &str| {
         let is_other = |only: &str| {
-            let found = import::tell(path, profiles, looking).and_then(|found| found.client);
+            let found =
+                import::recognize_file(path, profiles, looking).and_then(|found| found.client);
             found.is_some_and(|client| client != only)
         };
-        let is_named = wanted.is_empty() || wanted.iter().any(|own| below(own, path).is_some());
+        let is_named = wanted.is_empty()
+            || wanted.iter().any(|own| strip_directory_prefix(own, path).is_some());
         is_named && !only.is_some_and(is_other)
     };
     let mut ours: BTreeMap<String, String> = BTreeMap::new();
     // Our outputs can be converted, too.
-    if let Some(lock) = installation.lock(system)?.filter(|_| only.is_none()) {
+    if let Some(lock) = installation.read_lock(system)?.filter(|_| only.is_none()) {
         let files = lock.items.values().flat_map(|item| &item.files);
         ours.extend(files.map(|(path, file)| (path.clone(), file.sha256.clone())));
     }
-    Ok(import::collect(system, &root, profiles, looking, &is_wanted, &ours))
+    Ok(import::collect_project_files(system, &root, profiles, looking, &is_wanted, &ours))
 }
 
 fn new_files<'f>(item: &'f CollectedItem, paths: &'f [String]) -> Vec<NewFile<'f>> {
@@ -265,7 +267,7 @@ fn is_in_place(installation: &Installation, item: &CollectedItem, clients: &[Str
     // Each client has skills in one directory.
     let Some(imported) = &item.item else { return true };
     let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
-    let compiled = installation.clients.compile(&imported.compilable(), &clients);
+    let compiled = installation.clients.compile(&imported.to_portable_item(), &clients);
     let written: BTreeSet<&str> = compiled.files.iter().map(|file| file.path.as_str()).collect();
     item.originals
         .iter()
@@ -274,12 +276,13 @@ fn is_in_place(installation: &Installation, item: &CollectedItem, clients: &[Str
 
 /// Returns whether a file is a source of another tool, which no client reads.
 fn is_tools_source(installation: &Installation, path: &str) -> bool {
-    let found = import::tell(path, installation.clients.profiles(), ImportSearch::AtPlaces);
+    let found =
+        import::recognize_file(path, installation.clients.profiles(), ImportSearch::AtPlaces);
     found.is_some_and(|found| found.peer.is_some())
 }
 
 /// Installs the items from the registry, over the originals.
-fn replace(
+fn replace_originals(
     ui: &mut Ui,
     session: &Session,
     installation: &Installation,
@@ -295,13 +298,13 @@ fn replace(
     let generated = import.collection.generated.iter().map(|file| file.path.clone());
     let adopt: BTreeSet<String> =
         skills.map(str::to_owned).chain(originals.iter().cloned()).chain(generated).collect();
-    let source = import.target.typed(session);
+    let source = import.target.typed_path(session);
     let clients: Vec<String> = match import.collection.clients.as_slice() {
         [] => clients.into_iter().collect(),
         named => named.to_vec(),
     };
     let used = match &installation.clients.settings().clients {
-        Some(_) => installation.wanted(&[])?,
+        Some(_) => installation.wanted_clients(&[])?,
         None => clients.clone(),
     };
     let exclude: Vec<ItemId> = import
@@ -310,9 +313,9 @@ fn replace(
         .map(|(item, _)| ItemId { kind: item.kind, name: item.name.clone() })
         .collect();
     let new = &Additions { exclude: &exclude, ..*new };
-    let report = super::add::install(ui, session, &source, new, &adopt, &clients)?;
+    let report = super::add::install_directory(ui, session, &source, new, &adopt, &clients)?;
     let root = &import.target.project.outputs;
-    let lock = ProjectPaths::at(root).read_lock(session.system()).ok().flatten();
+    let lock = ProjectPaths::from_root(root).read_lock(session.system()).ok().flatten();
     let lock = lock.unwrap_or_default();
     let changed = report.changes.iter().map(|change| &change.path);
     let mut written: BTreeSet<&String> = changed.collect();
@@ -347,13 +350,13 @@ fn agents_yaml(
         )
         .with_hint("`brief import` makes items of a registry"));
     }
-    let states = install::look(session.system(), &installation.project, &[file])?;
+    let states = install::inspect_new_files(session.system(), &installation.project, &[file])?;
     if let [NewFileState::Taken(what)] = &states[..] {
         return Err(CommandError::refused(format!("`AGENTS.yaml` {what}"))
             .with_hint("`brief import --agents-yaml --dry-run` prints the entries"));
     }
     if !args.dry_run {
-        install::create(session.system(), &installation.project, &[file], &[])?;
+        install::create_files(session.system(), &installation.project, &[file], &[])?;
     }
     if args.json {
         let entries = collection.items.iter().filter(|item| taken.contains(&item.name));
@@ -376,11 +379,11 @@ fn agents_yaml(
         ui.print_text(text.as_bytes())?;
     }
     for item in left {
-        ui.warning(&format!(
+        ui.print_warning(&format!(
             "{} `{}` has no scope, is long, or is no rule; it is left out",
             item.kind, item.name
         ))?;
     }
     let entries = if taken.len() == 1 { "entry" } else { "entries" };
-    ui.status(&format!("{} {entries} in AGENTS.yaml", taken.len()))
+    ui.print_status(&format!("{} {entries} in AGENTS.yaml", taken.len()))
 }

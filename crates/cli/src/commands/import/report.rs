@@ -5,14 +5,14 @@ use std::path::Path;
 
 use brief_clients::import::{CollectedItem, CollectedServer, ImportLoss, SkippedFile};
 use brief_dialects::portable;
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use serde_json::{Value, json};
 
 use super::{Import, ItemState, Replacement};
 use crate::error::Result;
 use crate::ui::Ui;
 
-pub(super) fn print(ui: &mut Ui, import: &Import<'_>, outcome: &Replacement) -> Result {
+pub(super) fn print_import(ui: &mut Ui, import: &Import<'_>, outcome: &Replacement) -> Result {
     let Import { args, collection, target, .. } = import;
     for (item, state) in import.items().filter(|(_, state)| !state.is_taken()) {
         let shown = target.path_of(item, &item.name);
@@ -27,31 +27,31 @@ pub(super) fn print(ui: &mut Ui, import: &Import<'_>, outcome: &Replacement) -> 
     }
     print_skipped(ui, &collection.skipped)?;
     for (path, copy) in &outcome.replaced {
-        ui.status(&format!("`{path}` is an output now; a copy is in `{}`", copy.display()))?;
+        ui.print_status(&format!("`{path}` is an output now; a copy is in `{}`", copy.display()))?;
     }
     for path in &outcome.left {
-        ui.warning(&format!("`{path}` stays: `brief` writes no such file, so its item is in the registry and not installed here"))?;
+        ui.print_warning(&format!("`{path}` stays: `brief` writes no such file, so its item is in the registry and not installed here"))?;
     }
     let would = if args.dry_run { "would be " } else { "" };
     if !collection.clients.is_empty() {
         let (clients, from) = (collection.clients.join(", "), collection.clients_from.join(", "));
-        ui.status(&format!("clients: {clients} (named in {from})"))?;
+        ui.print_status(&format!("clients: {clients} (named in {from})"))?;
     }
     if !collection.servers.is_empty() {
-        let servers = counted(collection.servers.len(), "server");
-        ui.status(&format!("{servers} {would}declared in brief.toml"))?;
+        let servers = format_count(collection.servers.len(), "server");
+        ui.print_status(&format!("{servers} {would}declared in brief.toml"))?;
     }
     let new = import.new_items().len();
     let files: usize = collection.items.iter().map(|item| item.originals.len()).sum();
-    ui.status(&format!(
+    ui.print_status(&format!(
         "{} {would}written to {} from {}; {} left out",
-        counted(new, "new item"),
+        format_count(new, "new item"),
         target.shown,
-        counted(files, "file"),
+        format_count(files, "file"),
         collection.skipped.len()
     ))?;
     if collection.items.is_empty() && collection.servers.is_empty() {
-        ui.hint("no client's files were found here; `brief import PATH` looks at names anywhere below PATH")?;
+        ui.print_hint("no client's files were found here; `brief import PATH` looks at names anywhere below PATH")?;
     } else if !args.dry_run && !args.replace && new > 0 {
         let named: BTreeSet<&str> =
             collection.items.iter().flat_map(|item| &item.clients).map(String::as_str).collect();
@@ -63,11 +63,11 @@ pub(super) fn print(ui: &mut Ui, import: &Import<'_>, outcome: &Replacement) -> 
         }
         let tools: BTreeSet<&str> = collection.generated.iter().map(|file| file.tool).collect();
         if tools.is_empty() {
-            ui.hint(&format!("`brief registry build{options}` writes the files of clients from them; `--replace` makes the originals their outputs"))?;
+            ui.print_hint(&format!("`brief registry build{options}` writes the files of clients from them; `--replace` makes the originals their outputs"))?;
         } else {
             let (tools, source) =
                 (tools.into_iter().collect::<Vec<_>>().join(" and "), target.shown_source());
-            ui.hint(&format!("`brief add {source}` installs them in place of what {tools} has written, and keeps copies"))?;
+            ui.print_hint(&format!("`brief add {source}` installs them in place of what {tools} has written, and keeps copies"))?;
         }
     }
     Ok(())
@@ -81,7 +81,7 @@ fn print_skipped(ui: &mut Ui, skipped: &[SkippedFile]) -> Result {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for SkippedFile { path, reason, loss } in skipped {
         match loss {
-            ImportLoss::Text => ui.warning(&format!("`{path}` is not imported: {reason}"))?,
+            ImportLoss::Text => ui.print_warning(&format!("`{path}` is not imported: {reason}"))?,
             ImportLoss::NoPortableForm | ImportLoss::Nothing => {
                 by_reason.entry(reason).or_default().push(path);
             }
@@ -90,13 +90,13 @@ fn print_skipped(ui: &mut Ui, skipped: &[SkippedFile]) -> Result {
     for (reason, paths) in by_reason {
         if paths.len() <= FEW {
             for path in paths {
-                ui.status(&format!("`{path}`: {reason}"))?;
+                ui.print_status(&format!("`{path}`: {reason}"))?;
             }
             continue;
         }
-        ui.status(&format!("{}: {reason}", counted(paths.len(), "file")))?;
+        ui.print_status(&format!("{}: {reason}", format_count(paths.len(), "file")))?;
         for path in paths {
-            ui.status(&format!("  {path}"))?;
+            ui.print_status(&format!("  {path}"))?;
         }
     }
     Ok(())
@@ -109,7 +109,8 @@ pub(super) fn print_json(
     outcome: &Replacement,
 ) -> Result {
     let Import { args, collection, target, .. } = import;
-    let items = import.items().map(|(item, state)| json_item(item, state, &target.paths(item)));
+    let items =
+        import.items().map(|(item, state)| json_item(item, state, &target.item_paths(item)));
     let servers = collection.servers.iter().map(|CollectedServer { server, clients, originals }| {
         json!({ "name": server.name, "from": originals, "clients": clients })
     });

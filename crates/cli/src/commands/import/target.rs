@@ -13,7 +13,7 @@ use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_registry::manifest::ManifestPlace;
 use brief_syntax::Root;
 use brief_syntax::walk::IgnoreFiles;
-use brief_system::paths::{cleaned, relative_path, slashed};
+use brief_system::paths::{clean_path, relative_path, to_slashed};
 use brief_system::{Below, FileKind};
 
 use super::{ItemState, new_files};
@@ -56,10 +56,10 @@ impl RegistryTarget {
             let shown = if below.is_empty() { ".".to_owned() } else { below.clone() };
             return Ok(RegistryTarget { project: project.clone(), shown, below });
         };
-        let whole = cleaned(&session.directory().join(to));
+        let whole = clean_path(&session.directory().join(to));
         let shown = to.display().to_string();
-        if let Ok(below) = whole.strip_prefix(cleaned(&project.outputs)) {
-            let below = slashed(below);
+        if let Ok(below) = whole.strip_prefix(clean_path(&project.outputs)) {
+            let below = to_slashed(below);
             if is_hidden(&below) {
                 let message =
                     format!("`{shown}` is hidden, and items in hidden directories are a client's");
@@ -73,11 +73,11 @@ impl RegistryTarget {
             let message = format!("`{shown}` does not exist, and is outside the project");
             return Err(CommandError::usage(message).with_hint("create the directory first"));
         }
-        Ok(RegistryTarget { project: ProjectPaths::at(&whole), below: String::new(), shown })
+        Ok(RegistryTarget { project: ProjectPaths::from_root(&whole), below: String::new(), shown })
     }
 
     /// Returns a warning if version control ignores the registry, so that no clone would have it.
-    pub(super) fn warning(&self, session: &Session) -> Option<String> {
+    pub(super) fn ignored_warning(&self, session: &Session) -> Option<String> {
         let root = Root::open(session.system(), &self.project.outputs).ok()?;
         let ignored = IgnoreFiles::new(session.system(), &root);
         let is_ignored = !self.below.is_empty() && ignored.is_ignored(Path::new(&self.below));
@@ -87,9 +87,9 @@ impl RegistryTarget {
     }
 
     /// Returns the registry as a user would type it: relative, so that the manifest is the same on every machine.
-    pub(super) fn typed(&self, session: &Session) -> PathBuf {
-        let place = cleaned(&self.project.outputs.join(&self.below));
-        match relative_path(&cleaned(session.directory()), &place) {
+    pub(super) fn typed_path(&self, session: &Session) -> PathBuf {
+        let place = clean_path(&self.project.outputs.join(&self.below));
+        match relative_path(&clean_path(session.directory()), &place) {
             way if way.is_empty() => PathBuf::from("."),
             way if way == ".." || way.starts_with("../") => PathBuf::from(way),
             way => PathBuf::from(format!("./{way}")),
@@ -108,19 +108,19 @@ impl RegistryTarget {
         if self.below.is_empty() { inside } else { format!("{}/{inside}", self.below) }
     }
 
-    pub(super) fn paths(&self, item: &CollectedItem) -> Vec<String> {
+    pub(super) fn item_paths(&self, item: &CollectedItem) -> Vec<String> {
         item.files.iter().map(|file| self.path_of(item, &file.path)).collect()
     }
 
-    pub(super) fn states(
+    pub(super) fn item_states(
         &self,
         session: &Session,
         items: &[CollectedItem],
     ) -> Result<Vec<ItemState>> {
-        let paths: Vec<Vec<String>> = items.iter().map(|item| self.paths(item)).collect();
+        let paths: Vec<Vec<String>> = items.iter().map(|item| self.item_paths(item)).collect();
         let files: Vec<NewFile<'_>> =
             items.iter().zip(&paths).flat_map(|(item, paths)| new_files(item, paths)).collect();
-        let found = install::look(session.system(), &self.project, &files)?;
+        let found = install::inspect_new_files(session.system(), &self.project, &files)?;
         let mut rest = found.as_slice();
         let state = |item: &CollectedItem| {
             let (own, others) = rest.split_at(item.files.len().min(rest.len()));
@@ -165,8 +165,8 @@ impl<'c> RegistryChoice<'c> {
         let named = installation.manifest.iter().flat_map(|manifest| &manifest.sources);
         let sources = named.filter_map(|source| {
             let ManifestPlace::Directory(path) = &source.place else { return None };
-            let whole = cleaned(&project.config.join(path));
-            Some(slashed(whole.strip_prefix(cleaned(&project.outputs)).ok()?))
+            let whole = clean_path(&project.config.join(path));
+            Some(to_slashed(whole.strip_prefix(clean_path(&project.outputs)).ok()?))
         });
         Ok(RegistryChoice { session, sources: sources.collect(), linked: &collection.linked, root })
     }
@@ -192,7 +192,7 @@ impl<'c> RegistryChoice<'c> {
     /// Counts the items of the portable format, by the directory that they are in. Skills of other formats prove nothing: products
     /// have them, too.
     fn count_items(&self) -> BTreeMap<String, usize> {
-        let registry = portable::read(self.session.system(), &self.root, &[]);
+        let registry = portable::read_registry(self.session.system(), &self.root, &[]);
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for item in registry.items.iter().filter(|item| !item.is_foreign()) {
             let above = item.slashed().rsplit_once('/').map_or("", |(above, _)| above);
@@ -212,7 +212,7 @@ impl<'c> RegistryChoice<'c> {
         let ignored = IgnoreFiles::new(self.session.system(), &self.root);
         let base = Path::new(below);
         ItemKind::ALL.into_iter().all(|kind| {
-            let folder = slashed(&base.join(kind.folder()));
+            let folder = to_slashed(&base.join(kind.folder()));
             let is_read = self.linked.iter().any(|own| {
                 folder == *own
                     || folder.starts_with(&format!("{own}/"))
@@ -227,7 +227,7 @@ impl<'c> RegistryChoice<'c> {
     fn is_free(&self, name: &str) -> bool {
         let path = self.root.path().join(name);
         let Ok(directory) = self.session.system().open_dir(&path) else {
-            return matches!(self.session.system().look(&path), Below::Missing);
+            return matches!(self.session.system().probe_path(&path), Below::Missing);
         };
         let entries = directory.entries().unwrap_or_default();
         let has_folder = entries.iter().any(|entry| {

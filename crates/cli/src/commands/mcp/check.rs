@@ -35,12 +35,12 @@ fn looked_at(
     Ok((servers, checks))
 }
 
-fn name(tool: &Value) -> String {
+fn tool_name(tool: &Value) -> String {
     tool["name"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Starts each configured server, lists its tools, and ends it.
-pub(in crate::commands) fn check(
+pub(in crate::commands) fn check_project_servers(
     ui: &mut Ui,
     session: &Session,
     is_allowed: bool,
@@ -48,13 +48,15 @@ pub(in crate::commands) fn check(
     let (_, checks) = looked_at(ui, session, is_allowed)?;
     for ServerCheck { name, tools, .. } in &checks {
         for tool in tools.iter().flat_map(|listed| &listed.held_back) {
-            ui.warning(&held_back_note(name, tool))?;
+            ui.print_warning(&held_back_note(name, tool))?;
         }
     }
     let checked = checks.into_iter().map(|check| {
         let ServerCheck { name: server, place, tools, .. } = check;
         let (tools, held_back, problem) = match tools {
-            Ok(listed) => (Some(listed.tools.iter().map(name).collect()), listed.held_back, None),
+            Ok(listed) => {
+                (Some(listed.tools.iter().map(tool_name).collect()), listed.held_back, None)
+            }
             Err(problem) => (None, Vec::new(), Some(problem)),
         };
         CheckedServer { name: server, place, tools, held_back, problem }
@@ -63,7 +65,11 @@ pub(in crate::commands) fn check(
 }
 
 /// Shows the tools that the user has not accepted, asks, and records the answer.
-pub(in crate::commands) fn accept(ui: &mut Ui, session: &Session, is_allowed: bool) -> Result {
+pub(in crate::commands) fn accept_tools(
+    ui: &mut Ui,
+    session: &Session,
+    is_allowed: bool,
+) -> Result {
     if !ui.can_ask() {
         return Err(CommandError::refused("tools are accepted only at a terminal")
             .with_hint("do it yourself, at one; nothing else can say yes for you"));
@@ -74,7 +80,7 @@ pub(in crate::commands) fn accept(ui: &mut Ui, session: &Session, is_allowed: bo
     let mut has_failed = false;
     for (server, check) in servers.iter().zip(&checks) {
         if let Err(problem) = &check.tools {
-            ui.warning(&format!("`{}` failed: {problem}", server.name))?;
+            ui.print_warning(&format!("`{}` failed: {problem}", server.name))?;
             has_failed = true;
             continue;
         }
@@ -86,23 +92,23 @@ pub(in crate::commands) fn accept(ui: &mut Ui, session: &Session, is_allowed: bo
         };
         add(decisions.server_content(), format!("{} (tools)", decisions.origin()));
         for tool in &check.described {
-            let path = format!("{}/{}", decisions.origin(), name(tool));
+            let path = format!("{}/{}", decisions.origin(), tool_name(tool));
             if add(decisions.tool_content(tool), path) {
-                ui.status(&format!("{}  {}", server.name, visible_line(&name(tool))))?;
-                ui.quote(&serde_json::to_string_pretty(tool).unwrap_or_default())?;
+                ui.print_status(&format!("{}  {}", server.name, visible_line(&tool_name(tool))))?;
+                ui.print_quote(&serde_json::to_string_pretty(tool).unwrap_or_default())?;
             }
         }
     }
     if new.is_empty() {
-        ui.status("all tools are accepted already")?;
+        ui.print_status("all tools are accepted already")?;
         return refuse_if(has_failed);
     }
-    ui.status("from then on, tools of these servers that change or are new are held back")?;
+    ui.print_status("from then on, tools of these servers that change or are new are held back")?;
     if !ui.confirm("Accept these tools?")? {
-        ui.status("nothing is recorded")?;
+        ui.print_status("nothing is recorded")?;
         return Err(CommandError::reported(ErrorKind::Refused));
     }
     store.record_all(&new)?;
-    ui.status("accepted")?;
+    ui.print_status("accepted")?;
     refuse_if(has_failed)
 }

@@ -10,7 +10,7 @@ use brief_safety::capability::Capability;
 use brief_system::resolved_home;
 use clap::Args;
 
-use crate::commands::mcp_servers::clients;
+use crate::commands::mcp_servers::client_parser;
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::surroundings::refuse_no_project;
@@ -22,7 +22,7 @@ const NAME: &str = "brief";
 #[derive(Debug, Args)]
 pub(super) struct InstallPlace {
     /// Client to configure
-    #[arg(value_name = "CLIENT", value_parser = clients())]
+    #[arg(value_name = "CLIENT", value_parser = client_parser())]
     client: String,
 
     /// Use your user-level file, for all projects
@@ -46,8 +46,12 @@ impl InstallPlace {
         Server { name: NAME.to_owned(), transport, disabled: false, custom: Vec::new() }
     }
 
-    fn plan<'s>(&self, session: &'s Session, wanted: Option<&Server>) -> Result<ServerEdit<'s>> {
-        let profile = mcp::profile(&self.client).ok_or_else(|| {
+    fn plan_edit<'s>(
+        &self,
+        session: &'s Session,
+        wanted: Option<&Server>,
+    ) -> Result<ServerEdit<'s>> {
+        let profile = mcp::find_server_profile(&self.client).ok_or_else(|| {
             CommandError::usage(format!("`{}` has no file of MCP servers", self.client))
         })?;
         let (base, scope): (PathBuf, ProfileScope) = if self.global {
@@ -56,7 +60,7 @@ impl InstallPlace {
             })?;
             (home, ProfileScope::Home)
         } else {
-            (session.repository()?.path().to_owned(), ProfileScope::Project)
+            (session.repository_root()?.path().to_owned(), ProfileScope::Project)
         };
         let ours = self.server();
         let before = std::slice::from_ref(&ours);
@@ -73,49 +77,56 @@ impl InstallPlace {
     }
 
     /// Carries a change out, or shows it.
-    fn finish(&self, ui: &mut Ui, edit: &ServerEdit<'_>, (done, nothing): (&str, &str)) -> Result {
+    fn apply_edit(
+        &self,
+        ui: &mut Ui,
+        edit: &ServerEdit<'_>,
+        (done, nothing): (&str, &str),
+    ) -> Result {
         let shown = if self.global { format!("~/{}", edit.shown) } else { edit.shown.clone() };
         match &edit.change {
-            ServerChange::None => ui.status(&format!("{nothing} {shown}"))?,
+            ServerChange::None => ui.print_status(&format!("{nothing} {shown}"))?,
             ServerChange::Kept(reason) => {
-                ui.warning(&format!("`{NAME}` in {shown} was left as it is: {reason}"))?;
+                ui.print_warning(&format!("`{NAME}` in {shown} was left as it is: {reason}"))?;
                 return Err(CommandError::reported(ErrorKind::Refused));
             }
             ServerChange::Write(text) if self.dry_run => {
                 ui.print_text(text.as_bytes())?;
-                ui.status(&format!("this would be the content of {shown}"))?;
+                ui.print_status(&format!("this would be the content of {shown}"))?;
             }
             ServerChange::Remove if self.dry_run => {
-                ui.status(&format!("{shown} would be removed: it would be empty"))?;
+                ui.print_status(&format!("{shown} would be removed: it would be empty"))?;
             }
             ServerChange::Write(_) | ServerChange::Remove => {
                 let applied = edit.apply();
                 applied.map_err(|error| CommandError::refused(error.to_string()))?;
-                ui.status(&format!("{done} {shown}"))?;
+                ui.print_status(&format!("{done} {shown}"))?;
             }
         }
         Ok(())
     }
 }
 
-pub(super) fn install(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
-    if let Some(decision) = session.policy()?.capability(Capability::McpServers) {
+pub(super) fn install_server(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
+    if let Some(decision) = session.load_policy()?.find_capability_rule(Capability::McpServers) {
         return Err(CommandError::refused(format!("the server is not installed: {decision}"))
             .with_hint("ask the maintainer of this policy; `brief trust --policy` shows it"));
     }
     if !place.global {
-        refuse_no_project(session, &session.repository()?)?;
+        refuse_no_project(session, &session.repository_root()?)?;
     }
-    let edit = place.plan(session, Some(&place.server()))?;
+    let edit = place.plan_edit(session, Some(&place.server()))?;
     let words = ("added the server to", "the server is already in");
-    place.finish(ui, &edit, words)?;
+    place.apply_edit(ui, &edit, words)?;
     if matches!(edit.change, ServerChange::Write(_)) && !place.dry_run {
-        ui.hint("the client may ask you to approve it, and it takes effect in the next session")?;
+        ui.print_hint(
+            "the client may ask you to approve it, and it takes effect in the next session",
+        )?;
     }
     Ok(())
 }
 
-pub(super) fn uninstall(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
-    let edit = place.plan(session, None)?;
-    place.finish(ui, &edit, ("removed the server from", "the server is not in"))
+pub(super) fn uninstall_server(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
+    let edit = place.plan_edit(session, None)?;
+    place.apply_edit(ui, &edit, ("removed the server from", "the server is not in"))
 }

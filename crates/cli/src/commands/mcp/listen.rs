@@ -17,28 +17,28 @@ const SHORTEST_TOKEN: usize = 16;
 const TOKEN_BYTES: u64 = 4096;
 
 /// Opens the socket, and says where it listens.
-pub(super) fn listen(
+pub(super) fn open_http_socket(
     ui: &mut Ui,
     session: &Session,
     typed: &str,
     args: &ServeArgs,
 ) -> Result<HttpOptions> {
-    let address = address(typed)?;
+    let address = parse_address(typed)?;
     if !address.ip().is_loopback() && !args.allow_remote {
         let message = format!("`{typed}` can be reached from other machines");
         let hint =
             "write `127.0.0.1:PORT`, or add `--allow-remote`: the connection is not encrypted";
         return Err(CommandError::refused(message).with_hint(hint));
     }
-    let (token, is_new) = token(session, args)?;
+    let (token, is_new) = read_token(session, args)?;
     let listener = TcpListener::bind(address).map_err(|error| {
         CommandError::refused(format!("nothing can listen at `{address}`: {error}"))
     })?;
     let options = HttpOptions { listener, token };
     let url = options.url().map_err(|error| CommandError::refused(error.to_string()))?;
-    ui.status(&format!("serving at {url}; Ctrl-C ends it"))?;
+    ui.print_status(&format!("serving at {url}; Ctrl-C ends it"))?;
     if is_new {
-        ui.status(&format!("every request needs `Authorization: Bearer {}`", options.token))?;
+        ui.print_status(&format!("every request needs `Authorization: Bearer {}`", options.token))?;
     }
     if let Some(path) = &args.token_file
         && session.system().may_others_read(&session.directory().join(path)).unwrap_or(false)
@@ -46,14 +46,16 @@ pub(super) fn listen(
         let shown = path.display();
         let words = format!("other accounts of this machine can read the token in `{shown}`");
         // The server runs on when the program that started it has read the address and left.
-        let _ = ui.warning(&words).and_then(|()| ui.hint(&format!("run `chmod 600 {shown}`")));
+        let _ = ui
+            .print_warning(&words)
+            .and_then(|()| ui.print_hint(&format!("run `chmod 600 {shown}`")));
     }
     ui.tell_remarks()?;
     Ok(options)
 }
 
 /// Parses `PORT` or `ADDRESS:PORT`.
-fn address(typed: &str) -> Result<SocketAddr> {
+fn parse_address(typed: &str) -> Result<SocketAddr> {
     if let Ok(port) = typed.parse::<u16>() {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     }
@@ -65,10 +67,10 @@ fn address(typed: &str) -> Result<SocketAddr> {
 }
 
 /// Returns the token, and whether it is new.
-fn token(session: &Session, args: &ServeArgs) -> Result<(String, bool)> {
+fn read_token(session: &Session, args: &ServeArgs) -> Result<(String, bool)> {
     let system = session.system();
     let Some(path) = &args.token_file else {
-        let random = system.random()?;
+        let random = system.random_bytes()?;
         return Ok((sha256(&random), true));
     };
     let shown = path.display();

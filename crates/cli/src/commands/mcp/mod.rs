@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use brief_serve::mcp::configured::{ServerSearch, project_servers};
 use brief_serve::mcp::project::{self, ServerOptions};
 use brief_serve::mcp::{GatewayServer, GatewayTimes, Served};
-pub(super) use check::{accept, check};
+pub(super) use check::{accept_tools, check_project_servers};
 use clap::{Args, Subcommand};
 
 use super::mcp_servers::{self, McpServersArgs};
@@ -81,21 +81,21 @@ enum McpAction {
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpArgs) -> Result {
     match &args.action {
-        Some(McpAction::Install(args)) => install::install(ui, session, args),
-        Some(McpAction::Uninstall(args)) => install::uninstall(ui, session, args),
+        Some(McpAction::Install(args)) => install::install_server(ui, session, args),
+        Some(McpAction::Uninstall(args)) => install::uninstall_server(ui, session, args),
         Some(McpAction::Servers(args)) => mcp_servers::run(ui, session, args),
-        Some(McpAction::Serve(args)) => serve(ui, session, args),
-        None => serve(ui, session, &args.serving),
+        Some(McpAction::Serve(args)) => serve_mcp(ui, session, args),
+        None => serve_mcp(ui, session, &args.serving),
     }
 }
 
-fn serve(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {
+fn serve_mcp(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {
     args.client.iter().try_for_each(|client| known_client(session, client))?;
     let gateway = if args.gateway {
         let search = ServerSearch { is_allowed: args.exec, without: args.client.as_deref() };
         let servers = find_project_servers(ui, session, search)?;
         if servers.is_empty() {
-            ui.warning("the project has no MCP servers to start")?;
+            ui.print_warning("the project has no MCP servers to start")?;
         }
         servers
     } else {
@@ -110,20 +110,22 @@ fn serve(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {
     let system = session.shared_system();
     let served = match &args.http {
         Some(address) => {
-            let http = listen::listen(ui, session, address, args)?;
+            let http = listen::open_http_socket(ui, session, address, args)?;
             let interruption = session.system().interruption()?;
             project::serve_http(system, options, http, &interruption, &mut |line| {
-                drop(ui.status(line));
+                drop(ui.print_status(line));
             })
         }
         None => {
             if ui.can_ask() {
-                ui.status("waiting for an MCP client on standard input; Ctrl-C ends it")?;
-                ui.hint("`brief context PATH` answers a person")?;
+                ui.print_status("waiting for an MCP client on standard input; Ctrl-C ends it")?;
+                ui.print_hint("`brief context PATH` answers a person")?;
             }
             ui.tell_remarks()?;
             let interruption = session.system().interruption()?;
-            project::serve(system, options, &interruption, &mut |line| drop(ui.status(line)))
+            project::serve_stdio(system, options, &interruption, &mut |line| {
+                drop(ui.print_status(line));
+            })
         }
     };
     match served.map_err(|error| CommandError::refused(error.to_string()))? {
@@ -151,6 +153,6 @@ pub fn find_project_servers(
             None => refused,
         }
     })?;
-    found.problems.iter().try_for_each(|problem| ui.warning(problem))?;
+    found.problems.iter().try_for_each(|problem| ui.print_warning(problem))?;
     Ok(found.servers)
 }

@@ -17,7 +17,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::error::{CommandError, ErrorKind, Result, refuse_if};
-use crate::installation::verb;
+use crate::installation::change_verb;
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::watching;
@@ -37,7 +37,7 @@ pub(crate) struct BuildArgs {
     /// else the clients detected in the registry, else claude, copilot and opencode]
     #[arg(
         long = "client", value_name = "CLIENT",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_clients)
     )]
     clients: Vec<String>,
 
@@ -67,7 +67,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
         return build_once(ui, session, args);
     }
     let registry = session.directory().join(&args.path);
-    watching::repeat(
+    watching::repeat_on_change(
         ui,
         session,
         |ui| build_once(ui, session, args),
@@ -85,30 +85,35 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
 
 /// Returns `build.out` of a registry.
 fn configured_out(session: &Session, registry: &Path) -> Option<String> {
-    let source = configuration(session, registry).ok()?;
-    let own = OwnClients::below(session.system(), registry);
+    let source = read_configuration(session, registry).ok()?;
+    let own = OwnClients::read_project(session.system(), registry);
     let clients =
-        Clients::read(source.as_ref(), &own, Section::Build, ProfileScope::Project).ok()?;
+        Clients::from_configuration(source.as_ref(), &own, Section::Build, ProfileScope::Project)
+            .ok()?;
     clients.settings().out.clone()
 }
 
 fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
     let out = args.out.as_ref().map(|out| session.directory().join(out));
     let registry = session.directory().join(&args.path);
-    let configuration = match configuration(session, &registry) {
+    let configuration = match read_configuration(session, &registry) {
         Ok(configuration) => configuration,
         Err(problem) => {
-            ui.print_diagnostics(&[*problem], session.root()?.path())?;
+            ui.print_diagnostics(&[*problem], session.open_root()?.path())?;
             return Err(CommandError::reported(ErrorKind::Usage));
         }
     };
-    let own = OwnClients::below(session.system(), &registry);
-    let clients =
-        Clients::read(configuration.as_ref(), &own, Section::Build, ProfileScope::Project);
+    let own = OwnClients::read_project(session.system(), &registry);
+    let clients = Clients::from_configuration(
+        configuration.as_ref(),
+        &own,
+        Section::Build,
+        ProfileScope::Project,
+    );
     let mut clients = match clients {
         Ok(clients) => clients,
         Err(diagnostics) => {
-            ui.print_diagnostics(&diagnostics, session.root()?.path())?;
+            ui.print_diagnostics(&diagnostics, session.open_root()?.path())?;
             return Err(CommandError::reported(ErrorKind::Usage));
         }
     };
@@ -118,9 +123,9 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
     };
     if let Some(ClientsInUse { clients, signs }) = found.filter(|_| !args.json) {
         let (used, signs) = (clients.join(", "), signs.join(", "));
-        ui.status(&format!("for {used}: {signs} tells"))?;
+        ui.print_status(&format!("for {used}: {signs} tells"))?;
     }
-    let wanted = clients.wanted(&args.clients)?;
+    let wanted = clients.resolve_clients(&args.clients)?;
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
     let request = BuildRequest {
         registry: &registry,
@@ -130,24 +135,24 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
         mode: if args.check { BuildMode::Check } else { BuildMode::Write },
         edited: if args.force { Edited::Overwrite } else { Edited::Keep },
     };
-    let report = build::build(session.system(), &clients, &request)?;
+    let report = build::build_registry(session.system(), &clients, &request)?;
     if args.json {
         print_json(ui, &report)?;
     } else {
         ui.print_diagnostics(&report.diagnostics, &report.registry)?;
         if args.check {
             for change in &report.changes {
-                ui.print_line(format!("would {} {}", verb(change.kind), change.path))?;
+                ui.print_line(format!("would {} {}", change_verb(change.kind), change.path))?;
             }
         }
-        ui.status(&summary(&report, args.check))?;
+        ui.print_status(&render_build_summary(&report, args.check))?;
     }
     let is_stale = args.check && !report.changes.is_empty();
     refuse_if(report.has_errors() || is_stale)
 }
 
 /// Reads a registry's `brief.toml`, if there is one. A link is not followed.
-fn configuration(
+fn read_configuration(
     session: &Session,
     registry: &Path,
 ) -> Result<Option<Arc<Source>>, Box<Diagnostic>> {
@@ -158,7 +163,7 @@ fn configuration(
         Ok(bytes) => Ok(Some(Arc::new(Source::from_bytes(path, bytes)))),
         Err(ReadError::Missing) => Ok(None),
         Err(error) => {
-            let source = Arc::new(Source::unread(path));
+            let source = Arc::new(Source::without_text(path));
             let message = format!("the file cannot be read: {error}");
             let rule = rules::item::INVALID_CONFIG;
             Err(Box::new(Diagnostic::new(rule, &source, Span::default(), message)))
@@ -211,7 +216,7 @@ fn print_json(ui: &mut Ui, report: &BuildOutcome) -> Result {
     ui.print_json("registry build", root, &report.diagnostics, body)
 }
 
-fn summary(report: &BuildOutcome, is_check: bool) -> String {
+fn render_build_summary(report: &BuildOutcome, is_check: bool) -> String {
     let out = report.out.strip_prefix(&report.registry).unwrap_or(&report.out).display();
     let items = if report.items == 1 { "item" } else { "items" };
     let built = match report.failed {
@@ -219,7 +224,7 @@ fn summary(report: &BuildOutcome, is_check: bool) -> String {
         failed => format!("{} of {}", report.items - failed, report.items),
     };
     let counted = |kind| {
-        let (count, verb) = (report.count(kind), verb(kind));
+        let (count, verb) = (report.count_changes(kind), change_verb(kind));
         if is_check { format!("{count} to {verb}") } else { format!("{count} {verb}d") }
     };
     let kinds = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed];

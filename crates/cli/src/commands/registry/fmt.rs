@@ -7,7 +7,7 @@ use brief_syntax::render::path_below;
 use clap::Args;
 use serde::Serialize;
 
-use crate::commands::whole::counted;
+use crate::commands::whole::format_count;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::surroundings::warn_of_wide_root;
@@ -46,7 +46,7 @@ struct UnformattedFile {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FmtArgs) -> Result {
-    let root = session.repository()?;
+    let root = session.repository_root()?;
     let system = session.system();
     let outside = || {
         let message = format!("`{}` is outside `{}`", args.path.display(), root.path().display());
@@ -58,9 +58,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FmtArgs) -> Result {
         return Err(CommandError::refused(format!("`{}` does not exist", args.path.display())));
     }
     warn_of_wide_root(ui, session, root.path())?;
-    let registry = portable::read(system, &root, &CLIENTS);
+    let registry = portable::read_registry(system, &root, &CLIENTS);
     let mut formatted = FormatAnswer::default();
-    for file in format::files(&registry) {
+    for file in format::format_registry(&registry) {
         let path = file.source.path();
         if !path.starts_with(&below) {
             continue;
@@ -86,19 +86,19 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FmtArgs) -> Result {
         let (root, body) = (root.path(), formatted);
         ui.print_json("registry fmt", root, &[], body)?;
     } else {
-        print(ui, &formatted, args.check)?;
+        print_formatted(ui, &formatted, args.check)?;
     }
     refuse_if(failed)
 }
 
-fn print(ui: &mut Ui, formatted: &FormatAnswer, is_check: bool) -> Result {
+fn print_formatted(ui: &mut Ui, formatted: &FormatAnswer, is_check: bool) -> Result {
     for UnformattedFile { path, reason } in &formatted.kept {
-        ui.warning(&format!("{path}: the body keeps its layout: {reason}"))?;
+        ui.print_warning(&format!("{path}: the body keeps its layout: {reason}"))?;
     }
     for path in &formatted.changed {
         ui.print_line(path)?;
     }
     let verb = if is_check { "would change" } else { "changed" };
-    let files = counted(formatted.files, "file");
-    ui.status(&format!("{} of {files} {verb}", formatted.changed.len()))
+    let files = format_count(formatted.files, "file");
+    ui.print_status(&format!("{} of {files} {verb}", formatted.changed.len()))
 }

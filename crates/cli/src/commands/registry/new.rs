@@ -18,7 +18,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// Kind of item
-    #[arg(value_parser = kinds())]
+    #[arg(value_parser = kind_parser())]
     kind: NewKind,
 
     /// Name: a-z, 0-9 and hyphens between them
@@ -36,7 +36,7 @@ pub(crate) struct NewArgs {
 /// The kind of an item, or `None` for a bundle. The alias keeps clap from reading it as an optional argument.
 type NewKind = Option<ItemKind>;
 
-fn kinds() -> impl TypedValueParser<Value = NewKind> {
+fn kind_parser() -> impl TypedValueParser<Value = NewKind> {
     PossibleValuesParser::new(["rule", "skill", "agent", "command", "bundle"])
         .map(|name| ItemKind::from_name(&name))
 }
@@ -47,9 +47,9 @@ fn refuse_consumer(session: &Session, item_root: &Path) -> Result {
     let system = session.system();
     let directory = session.directory().join(item_root);
     let project = session.installed_project()?;
-    let Some(proof) = project.consumes(system) else { return Ok(()) };
+    let Some(proof) = project.find_install_evidence(system) else { return Ok(()) };
     let is_registry = Root::open(system, &directory).is_ok_and(|root| {
-        let found = portable::read(system, &root, &[]);
+        let found = portable::read_registry(system, &root, &[]);
         !found.items.is_empty() || !found.bundles.is_empty()
     });
     if is_registry {
@@ -68,7 +68,7 @@ fn items_of(session: &Session, item_root: &Path) -> Vec<ItemId> {
     let Ok(root) = Root::open(system, &session.directory().join(item_root)) else {
         return Vec::new();
     };
-    let registry = portable::read(system, &root, &[]);
+    let registry = portable::read_registry(system, &root, &[]);
     let items = registry.items.iter().filter(|item| item.written_for().is_none());
     let mut items: Vec<ItemId> = items.map(|item| item.id().clone()).collect();
     items.dedup();
@@ -107,18 +107,18 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
             .with_hint("use a-z, 0-9 and hyphens between them, 64 at most"));
     }
     refuse_consumer(session, &args.item_root)?;
-    refuse_no_project(session, &session.root()?)?;
+    refuse_no_project(session, &session.open_root()?)?;
     let name = &args.name;
     let mut is_empty = false;
     let (below, text) = match args.kind {
         Some(kind) => {
             let below = PathBuf::from(kind.folder()).join(name).join(kind.entrypoint());
-            (below, scaffold::item(kind, name))
+            (below, scaffold::render_new_item(kind, name))
         }
         None => {
             let items = items_of(session, &args.item_root);
             is_empty = items.is_empty();
-            let text = scaffold::bundle(name, &items);
+            let text = scaffold::render_new_bundle(name, &items);
             (PathBuf::from(format!("{name}.bundle.md")), text)
         }
     };
@@ -128,7 +128,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     }
     ui.print_line(shown.display())?;
     if is_empty {
-        ui.hint(
+        ui.print_hint(
             "list items in it: there are none here yet, and a bundle without items is an error",
         )?;
     }

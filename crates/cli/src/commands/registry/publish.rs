@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use brief_clients::profile::Profiles;
 use brief_registry::SourceAddress;
 use brief_registry::oci::{
-    MOST_BUNDLE_BYTES, OciSource, PublishError, PublishReport, PublishRequest, SigningKey, publish,
+    MOST_BUNDLE_BYTES, OciSource, PublishError, PublishReport, PublishRequest, SigningKey,
+    publish_items,
 };
 use brief_syntax::limits;
 use clap::Args;
@@ -56,7 +57,7 @@ pub(crate) struct PublishArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PublishArgs) -> Result {
-    let target = artifact(session, &args.target)?;
+    let target = parse_artifact(session, &args.target)?;
     let directory = match &args.from {
         Some(directory) => session.directory().join(directory),
         None => session.directory().to_owned(),
@@ -73,7 +74,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PublishArgs) -> Result 
         clients: &Profiles::builtin().ids(),
         push: !args.dry_run,
     };
-    let report = match publish(&session.shared_system(), &request) {
+    let report = match publish_items(&session.shared_system(), &request) {
         Ok(report) => report,
         Err(PublishError::Invalid(problems)) => {
             ui.print_diagnostics(&problems, session.directory())?;
@@ -87,10 +88,10 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PublishArgs) -> Result 
         }
         Err(error) => return Err(CommandError::refused(error.to_string())),
     };
-    print(ui, args, &target, &report, &directory)
+    print_publication(ui, args, &target, &report, &directory)
 }
 
-fn print(
+fn print_publication(
     ui: &mut Ui,
     args: &PublishArgs,
     target: &OciSource,
@@ -115,7 +116,7 @@ fn print(
         return ui.print_json("registry publish", root, &[], body);
     }
     for note in &report.notes {
-        ui.warning(note)?;
+        ui.print_warning(note)?;
     }
     for part in &report.parts {
         let version = part.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
@@ -129,7 +130,7 @@ fn print(
     Ok(())
 }
 
-pub(super) fn artifact(session: &Session, text: &str) -> Result<OciSource> {
+pub(super) fn parse_artifact(session: &Session, text: &str) -> Result<OciSource> {
     let hint = "write `oci://HOST/PATH:TAG` or `oci-layout:DIRECTORY:TAG`";
     match SourceAddress::parse_added(text, session.directory(), session.system()) {
         Ok(SourceAddress::Oci(source)) => Ok(source),
@@ -146,7 +147,7 @@ fn read_key(session: &Session, path: &Path) -> Result<SigningKey> {
         |problem: String| CommandError::refused(format!("the key `{}`: {problem}", path.display()));
     let bytes = session.system().read(&session.directory().join(path), limits::FILE_BYTES);
     let bytes = bytes.map_err(|error| failed(error.to_string()))?;
-    SigningKey::read(&bytes).map_err(|error| failed(error.to_string()))
+    SigningKey::parse_pem(&bytes).map_err(|error| failed(error.to_string()))
 }
 
 fn read_bundle(session: &Session, path: &Path) -> Result<String> {

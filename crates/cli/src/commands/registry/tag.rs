@@ -1,10 +1,10 @@
 //! `brief registry tag`
 
-use brief_registry::oci::promote;
+use brief_registry::oci::promote_artifact;
 use clap::Args;
 use serde_json::json;
 
-use super::publish::artifact;
+use super::publish::parse_artifact;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -29,14 +29,14 @@ pub(crate) struct TagArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TagArgs) -> Result {
-    let source = artifact(session, &args.artifact)?;
+    let source = parse_artifact(session, &args.artifact)?;
     let Some(digest) = source.digest() else {
         let message = format!("`{source}` names no digest");
         return Err(CommandError::usage(message).with_hint(
             "`brief update --check` and brief.lock name it: `oci://HOST/PATH@sha256:…`",
         ));
     };
-    let done = promote(session.system(), &source, digest, &args.tag)
+    let done = promote_artifact(session.system(), &source, digest, &args.tag)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     let target = source.repository();
     if args.json {

@@ -113,31 +113,31 @@ impl NextCommand {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
-    let session = &session.remembering();
-    let project = session.project()?;
+    let session = &session.with_memory();
+    let project = session.open_project()?;
     let root = project.root().path().to_owned();
-    let kind = RootKind::of(session.system(), project.root());
+    let kind = RootKind::from_root(session.system(), project.root());
     let checks = ProjectChecks::new(session, false);
     let mut status = match kind {
         // All of these hold projects, and none of them is one.
         RootKind::Wide(_) | RootKind::BareRepository => Status::new(&root, kind),
         RootKind::Repository | RootKind::LostRepository | RootKind::Directory => {
-            with_clock(ui, "reading the project", || read(session, &project, kind, &checks))?
+            with_clock(ui, "reading the project", || read_status(session, &project, kind, &checks))?
         }
     };
     if status.state == State::Outside {
         status.own = Some(find_own(session.system(), &project));
     }
-    next::choose(session, &mut status);
+    next::choose_next_commands(session, &mut status);
     checks.mention_unparsed(ui, &root)?;
     if args.json {
-        return ui.print_json("status", &root, worst(&status.problems), &status);
+        return ui.print_json("status", &root, worst_problems(&status.problems), &status);
     }
-    print::print(ui, &status, &root)
+    print::print_status(ui, &status, &root)
 }
 
 /// Returns the problems to show.
-fn worst(problems: &[Diagnostic]) -> &[Diagnostic] {
+fn worst_problems(problems: &[Diagnostic]) -> &[Diagnostic] {
     &problems[..problems.len().min(SHOWN_PROBLEMS)]
 }
 
@@ -177,7 +177,7 @@ impl Status {
 }
 
 /// Reads a project once, for everything that is said about it.
-fn read(
+fn read_status(
     session: &Session,
     project: &Project<'_>,
     kind: RootKind,
@@ -185,7 +185,7 @@ fn read(
 ) -> Result<Status> {
     let (system, root) = (session.system(), project.root().path());
     let mut status = Status::new(root, kind);
-    let history = LazyHistory::recent(session.shared_system(), root);
+    let history = LazyHistory::with_recent_commits(session.shared_system(), root);
     let lint =
         Lint::new(project, root).map_err(|_| CommandError::refused("the directory is gone"))?;
     let lint = lint.configured_by(checks).with_history(&history);
@@ -194,7 +194,7 @@ fn read(
     let moment = Moment { root: project.root().clone(), started, ..Moment::default() };
     let counter = Counter::estimate();
     let count = |text: &str| counter.count(text);
-    let survey = Survey::of(&catalog, root, &moment, &count);
+    let survey = Survey::from_catalog(&catalog, root, &moment, &count);
     let found = lint.check_all(&catalog, survey.as_ref());
     status.add_problems(found);
     status.files = catalog.file_count();
@@ -207,15 +207,17 @@ fn read(
             let viewers = find_viewers(system, root, &moment, &clients);
             // As if nothing were installed: the rest is what a hook delivers.
             let bare = |viewer: &Viewer| {
-                let nothing = Delivery::missing(MissingCause::NoHook, String::new(), None);
+                let nothing =
+                    Delivery::with_missing_hook(MissingCause::NoHook, String::new(), None);
                 Viewer::new(&moment, &viewer.client, nothing)
             };
             let bare: Vec<Viewer> = viewers.iter().map(bare).collect();
-            let sees = survey.arrivals(&catalog, root, &bare, &count);
+            let sees = survey.tabulate_arrivals(&catalog, root, &bare, &count);
             status.clients = client_rows(&viewers, &sees);
         }
         let file = next::find_example(&survey);
-        status.next = file.map(|file| next::show(session, root, &file)).into_iter().collect();
+        status.next =
+            file.map(|file| next::create_show_command(session, root, &file)).into_iter().collect();
     }
     status.state = match (catalog.is_empty(), kind) {
         (false, _) => State::Guidance,
@@ -229,8 +231,8 @@ impl Status {
     /// Keeps the problems, the worst first.
     fn add_problems(&mut self, mut found: Findings) {
         found.group_causes();
-        self.errors = found.count(Severity::Error);
-        self.warnings = found.count(Severity::Warning);
+        self.errors = found.count_severity(Severity::Error);
+        self.warnings = found.count_severity(Severity::Warning);
         self.problems = found.diagnostics;
         self.problems.retain(|problem| problem.severity != Severity::Note);
         self.problems.sort_by_key(|problem| problem.severity);
@@ -240,8 +242,9 @@ impl Status {
 /// Returns the clients that a project shows signs of, then those with a hook in the home directory; or else those that the
 /// user has.
 fn detect_clients(system: &dyn System, root: &Path) -> Vec<String> {
-    let known = OwnClients::below(system, root).known();
-    let mut found = names(known.shown(|sign| system.resolve(&root.join(sign)).is_ok()));
+    let known = OwnClients::read_project(system, root).known_clients();
+    let mut found =
+        owned_names(known.clients_in_project(|sign| system.resolve(&root.join(sign)).is_ok()));
     let at_home = clients_at_home(system, &known);
     let moment = Moment::default();
     let viewers = find_viewers(system, root, &moment, &at_home);
@@ -262,10 +265,10 @@ fn clients_at_home(system: &dyn System, known: &KnownClients) -> Vec<String> {
     let home = resolved_home(system);
     let is_there =
         |sign: &str| home.as_ref().is_some_and(|home| system.resolve(&home.join(sign)).is_ok());
-    names(known.shown_at_home(is_there))
+    owned_names(known.shown_at_home(is_there))
 }
 
-fn names(clients: Vec<&str>) -> Vec<String> {
+fn owned_names(clients: Vec<&str>) -> Vec<String> {
     clients.into_iter().map(str::to_owned).collect()
 }
 
@@ -291,13 +294,13 @@ fn client_rows(viewers: &[Viewer], sees: &Sees<'_>) -> Vec<ClientStatus> {
 fn find_own(system: &dyn System, project: &Project<'_>) -> OwnGuidance {
     let Some(home) = resolved_home(system) else { return OwnGuidance::default() };
     let request = project.briefing(project.root().path());
-    let (catalog, root) = (request.read(), project.root().path());
+    let (catalog, root) = (request.read_catalog(), project.root().path());
     let clients = clients_at_home(system, &BUILTIN);
-    let nothing = || Delivery::missing(MissingCause::NoHook, String::new(), None);
+    let nothing = || Delivery::with_missing_hook(MissingCause::NoHook, String::new(), None);
     let viewers: Vec<Viewer> =
         clients.iter().map(|client| Viewer::new(&request.moment, client, nothing())).collect();
     let counter = Counter::estimate();
-    let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+    let sees = Sees::from_catalog(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let mut own = OwnGuidance::default();
     for item in sees.items.iter().filter(|item| item.is_of_user() && !item.is_skipped()) {
         own.items += 1;

@@ -20,7 +20,7 @@ const CODE: [&str; 32] = [
 ];
 
 /// Chooses the commands for a state. An example of a file is in the list already, if the project has one.
-pub(super) fn choose(session: &Session, status: &mut Status) {
+pub(super) fn choose_next_commands(session: &Session, status: &mut Status) {
     let example = std::mem::take(&mut status.next);
     let problems = status.errors + status.warnings;
     let lint = (problems > 0).then(|| {
@@ -47,7 +47,7 @@ pub(super) fn choose(session: &Session, status: &mut Status) {
         }
         State::Guidance => {
             let is_broken = status.errors > 0;
-            let (first, second) = (lint, deliver(session, &status.clients));
+            let (first, second) = (lint, find_delivery_command(session, &status.clients));
             // A hook would deliver what is in error, too.
             let both = if is_broken { [first, second] } else { [second, first] };
             next.extend(both.into_iter().flatten());
@@ -58,9 +58,10 @@ pub(super) fn choose(session: &Session, status: &mut Status) {
 }
 
 /// Returns the command that brings most to a client that misses something.
-fn deliver(session: &Session, clients: &[ClientStatus]) -> Option<NextCommand> {
-    let is_forbidden =
-        session.policy().is_ok_and(|policy| policy.capability(Capability::Hooks).is_some());
+fn find_delivery_command(session: &Session, clients: &[ClientStatus]) -> Option<NextCommand> {
+    let is_forbidden = session
+        .load_policy()
+        .is_ok_and(|policy| policy.find_capability_rule(Capability::Hooks).is_some());
     let mut lacking: Vec<&ClientStatus> =
         clients.iter().filter(|client| client.missing > 0).collect();
     lacking.sort_by_key(|client| Reverse(client.missing));
@@ -118,7 +119,7 @@ fn is_plain(path: &str) -> bool {
 }
 
 /// Returns the command that shows what clients get for a file.
-pub(super) fn show(session: &Session, root: &Path, file: &str) -> NextCommand {
+pub(super) fn create_show_command(session: &Session, root: &Path, file: &str) -> NextCommand {
     let path = relative_path(session.directory(), &root.join(file));
     NextCommand::new(format!("brief show {path}"), "see what each client gets for a file")
 }

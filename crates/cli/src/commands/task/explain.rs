@@ -8,16 +8,20 @@ use brief_engine::{CandidateState, estimate_tokens};
 use brief_runtime::{AssembledPrompt, ExecutionRequest, RequestOutcome};
 use brief_syntax::text::visible_line;
 
-use crate::commands::whole::counted;
+use crate::commands::whole::format_count;
 use crate::error::Result;
 use crate::ui::Ui;
 
 /// Prints each part with its tokens and the reason why it is used or not.
-pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayout) -> Result {
+pub(super) fn print_explanation(
+    ui: &mut Ui,
+    assembled: &AssembledPrompt,
+    layout: PromptLayout,
+) -> Result {
     let AssembledPrompt { prompt, ran, root, .. } = assembled;
     let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
     let task = &prompt.task;
-    entry(
+    print_entry(
         ui,
         root,
         CandidateState::Applies,
@@ -26,7 +30,7 @@ pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayo
         &task.reason,
     )?;
     for rule in &prompt.rules {
-        entry(
+        print_entry(
             ui,
             root,
             CandidateState::Applies,
@@ -37,10 +41,10 @@ pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayo
     }
     for skill in &prompt.skills {
         let cost = estimate_tokens(&skill.description);
-        entry(ui, root, CandidateState::Listed, &skill.document, Some(cost), &skill.reason)?;
+        print_entry(ui, root, CandidateState::Listed, &skill.document, Some(cost), &skill.reason)?;
     }
     for command in &prompt.commands {
-        entry(
+        print_entry(
             ui,
             root,
             CandidateState::Applies,
@@ -50,19 +54,19 @@ pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayo
         )?;
     }
     for left_out in &prompt.left_out {
-        entry(ui, root, CandidateState::Skipped, &left_out.document, None, &left_out.reason)?;
+        print_entry(ui, root, CandidateState::Skipped, &left_out.document, None, &left_out.reason)?;
     }
     let whole = tokens(&prompt.render(layout));
-    ui.print_line(format!("about {} in all", counted(whole, "token")))?;
+    ui.print_line(format!("about {} in all", format_count(whole, "token")))?;
     if !ran.is_empty() {
         let count = ran.len();
         let noun = if count == 1 { "command or script" } else { "commands and scripts" };
-        ui.status(&format!("{count} {noun} would run, and their output is not counted"))?;
+        ui.print_status(&format!("{count} {noun} would run, and their output is not counted"))?;
     }
     Ok(())
 }
 
-fn entry(
+fn print_entry(
     ui: &mut Ui,
     root: &Path,
     state: CandidateState,
@@ -70,9 +74,10 @@ fn entry(
     tokens: Option<usize>,
     reason: &dyn fmt::Display,
 ) -> Result {
-    let path = shown(document.path(), root);
+    let path = render_relative_path(document.path(), root);
     let (kind, name) = (document.kind.as_str(), document.name());
-    let cost = tokens.map_or(String::new(), |tokens| format!(", {}", counted(tokens, "token")));
+    let cost =
+        tokens.map_or(String::new(), |tokens| format!(", {}", format_count(tokens, "token")));
     let label = state.label();
     ui.print_candidate(state, &format!("{label:<9}  {kind} {name}  {path}{cost}"))?;
     let reason = reason.to_string();
@@ -83,7 +88,7 @@ fn entry(
 /// Prints the commands that would run.
 pub(super) fn print_runs(ui: &mut Ui, ran: &[ExecutionRequest], root: &Path) -> Result {
     for asked in ran {
-        let path = shown(&asked.path, root);
+        let path = render_relative_path(&asked.path, root);
         let trust = match &asked.outcome {
             RequestOutcome::Untrusted => ", not trusted",
             _ => "",
@@ -95,11 +100,11 @@ pub(super) fn print_runs(ui: &mut Ui, ran: &[ExecutionRequest], root: &Path) -> 
         }
     }
     if ran.is_empty() {
-        ui.status("nothing would be run")?;
+        ui.print_status("nothing would be run")?;
     }
     Ok(())
 }
 
-fn shown(path: &Path, root: &Path) -> String {
+fn render_relative_path(path: &Path, root: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

@@ -13,7 +13,7 @@ use clap_complete::CompletionCandidate;
 use serde_json::json;
 
 use super::TaskSearch;
-use crate::assembly::{mention, search_roots, tasks_here};
+use crate::assembly::{print_prompt_diagnostics, search_roots, tasks_here};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -30,8 +30,8 @@ pub(super) struct TaskListArgs {
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &TaskListArgs) -> Result {
-    let root = session.root()?.path().to_owned();
-    let roots = search_roots(ui, session, &args.search.directories())?;
+    let root = session.open_root()?.path().to_owned();
+    let roots = search_roots(ui, session, &args.search.search_directories())?;
     let library = Library::open(session.system(), &roots);
     let mut tasks = library.all_tasks();
     tasks.sort_by_key(TaskDocument::name);
@@ -48,7 +48,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TaskListArgs) -> Result
         let diagnostics = &library.take_diagnostics();
         return ui.print_json("task list", &root, diagnostics, body);
     }
-    mention(ui, &library.take_diagnostics(), &root)?;
+    print_prompt_diagnostics(ui, &library.take_diagnostics(), &root)?;
     for task in &tasks {
         let path = task.path().strip_prefix(&root).unwrap_or(task.path()).display();
         ui.print_heading(&format!("{}  {path}", task.name()))?;
@@ -58,7 +58,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TaskListArgs) -> Result
         }
     }
     if tasks.is_empty() {
-        ui.status("there are no tasks here: a task is a file `.agents/tasks/NAME.md`")?;
+        ui.print_status("there are no tasks here: a task is a file `.agents/tasks/NAME.md`")?;
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ fn first_line(task: &TaskDocument) -> String {
 }
 
 /// Completes the name of a task in the current directory of the shell.
-pub(in crate::commands) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(in crate::commands) fn complete_task(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(session) = Session::start(Arc::new(OsSystem), None::<&Path>) else { return Vec::new() };
     let typed = typed.to_string_lossy();
     let mut tasks = tasks_here(&session);

@@ -4,7 +4,7 @@ mod explain;
 mod list;
 
 use list::TaskListArgs;
-pub(super) use list::complete;
+pub(super) use list::complete_task;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,8 +25,8 @@ use clap::{Args, Subcommand};
 
 use super::mcp_servers::{self, servers_for};
 use super::question::read_selectors;
-use super::whole::counted;
-use crate::assembly::{self, assemble, mention, write_rules};
+use super::whole::format_count;
+use crate::assembly::{self, assemble_prompt, print_prompt_diagnostics, write_rules};
 use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -52,7 +52,7 @@ pub(crate) struct TaskArgs {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 struct TaskRunArgs {
     /// Name of the task, or NAMESPACE/NAME
-    #[arg(add = clap_complete::ArgValueCompleter::new(list::complete))]
+    #[arg(add = clap_complete::ArgValueCompleter::new(list::complete_task))]
     name: Option<String>,
 
     /// Additional text for the agent
@@ -61,7 +61,7 @@ struct TaskRunArgs {
     /// Replace `${KEY}` with VALUE [repeatable]
     #[arg(
         short = 'p', long = "param", value_name = "KEY=VALUE",
-        add = clap_complete::ArgValueCompleter::new(crate::complete::parameters)
+        add = clap_complete::ArgValueCompleter::new(crate::complete::complete_parameters)
     )]
     parameters: Vec<OsString>,
 
@@ -70,7 +70,7 @@ struct TaskRunArgs {
     selectors: Vec<String>,
 
     /// Use rules for this agent or for all agents; a task's `agent` wins
-    #[arg(short = 'a', long, value_name = "AGENT", value_parser = agents())]
+    #[arg(short = 'a', long, value_name = "AGENT", value_parser = agent_parser())]
     agent: Option<String>,
 
     /// Resume: select `resume=true`, and omit rules and skills
@@ -109,7 +109,7 @@ struct TaskRunArgs {
     exec: bool,
 
     /// Pass this environment variable to commands and scripts [repeatable]
-    #[arg(long = "env", value_name = "NAME", value_parser = variable)]
+    #[arg(long = "env", value_name = "NAME", value_parser = parse_variable_name)]
     variables: Vec<String>,
 
     /// Show commands and scripts without running them
@@ -126,7 +126,7 @@ struct TaskRunArgs {
 
     /// Print the MCP servers of the task in this client's format
     #[arg(
-        long, value_name = "CLIENT", value_parser = mcp_servers::clients(),
+        long, value_name = "CLIENT", value_parser = mcp_servers::client_parser(),
         conflicts_with = "write_rules"
     )]
     mcp_config: Option<String>,
@@ -167,19 +167,19 @@ enum TaskAction {
 }
 
 /// Reads the name of an environment variable.
-fn variable(text: &str) -> Result<String, String> {
+fn parse_variable_name(text: &str) -> Result<String, String> {
     if text.is_empty() || text.contains(['=', '\0']) {
         return Err("a variable is named without a value".to_owned());
     }
     Ok(text.to_owned())
 }
 
-fn agents() -> PossibleValuesParser {
-    PossibleValuesParser::new(CodingAgent::names())
+fn agent_parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(CodingAgent::list_names())
 }
 
 impl TaskSearch {
-    fn directories(&self) -> SearchDirectories {
+    fn search_directories(&self) -> SearchDirectories {
         SearchDirectories {
             given: self.given.clone(),
             fallback: self.fallback.clone(),
@@ -191,7 +191,7 @@ impl TaskSearch {
 }
 
 impl TaskRunArgs {
-    fn options(&self) -> Result<PromptOptions> {
+    fn prompt_options(&self) -> Result<PromptOptions> {
         let mut parameters = Parameters::default();
         for text in &self.parameters {
             let added = parameters.add_text(text.as_encoded_bytes());
@@ -199,7 +199,7 @@ impl TaskRunArgs {
         }
         let mut selectors = read_selectors(&self.selectors)?;
         if self.resume {
-            selectors.add("resume", "true");
+            selectors.add_selector("resume", "true");
         }
         let wish = if self.dry_run || self.explain || self.mcp_config.is_some() {
             Some(Wish::Off(OffReason::DryRun))
@@ -217,14 +217,14 @@ impl TaskRunArgs {
             selectors,
             agent: self.agent.as_deref().and_then(CodingAgent::from_name),
             amount: if is_alone { Amount::TaskAlone } else { Amount::Everything },
-            directories: self.search.directories(),
+            directories: self.search.search_directories(),
             wish,
             variables: self.variables.clone(),
             time_limit: self.time_limit.map(Duration::from_secs),
         })
     }
 
-    fn layout(&self) -> PromptLayout {
+    fn prompt_layout(&self) -> PromptLayout {
         let written = |is_out| if is_out { RenderedPart::LeftOut } else { RenderedPart::Written };
         let (front_matter, rules) = (written(self.no_frontmatter), written(self.write_rules));
         PromptLayout { front_matter, rules, skills: RenderedPart::Written }
@@ -247,31 +247,31 @@ fn run_task(ui: &mut Ui, session: &Session, args: &TaskRunArgs) -> Result {
     if args.name.is_none() {
         return Err(list::refuse_without_name(session));
     }
-    let options = args.options()?;
-    let assembled = assemble(ui, session, &options)?;
+    let options = args.prompt_options()?;
+    let assembled = assemble_prompt(ui, session, &options)?;
     let AssembledPrompt { prompt, ran, execution, root } = &assembled;
     if !args.json {
-        mention(ui, &prompt.diagnostics, root)?;
+        print_prompt_diagnostics(ui, &prompt.diagnostics, root)?;
     }
     if !args.json && !args.dry_run && !args.explain {
         mention_not_run(ui, ran, execution)?;
     }
     let missing = if args.strict { prompt.missing_parts() } else { 0 };
     if missing > 0 && !args.json {
-        let parts = counted(missing, "part");
+        let parts = format_count(missing, "part");
         return Err(CommandError::refused(format!(
             "the prompt lacks {parts}, and --strict is set"
         ))
         .with_hint("each is named above"));
     }
     if args.explain {
-        explain::print(ui, &assembled, args.layout())?;
-    } else if let Some(profile) = args.mcp_config.as_deref().and_then(mcp::profile) {
+        explain::print_explanation(ui, &assembled, args.prompt_layout())?;
+    } else if let Some(profile) = args.mcp_config.as_deref().and_then(mcp::find_server_profile) {
         mcp_servers::print_for(ui, profile, &servers_for(prompt.known_mcp_servers()))?;
     } else if args.dry_run && !args.json {
         explain::print_runs(ui, ran, root)?;
     } else {
-        let text = prompt.render(args.layout());
+        let text = prompt.render(args.prompt_layout());
         if args.write_rules && options.amount == Amount::Everything {
             let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
             let edits = if args.force { HandEdits::Replace } else { HandEdits::Keep };
@@ -293,12 +293,16 @@ fn run_task(ui: &mut Ui, session: &Session, args: &TaskRunArgs) -> Result {
 /// Reports commands that the user turned off, because they stay as text in the prompt.
 fn mention_not_run(ui: &mut Ui, ran: &[ExecutionRequest], execution: &Execution) -> Result {
     let count = ran.iter().filter(|asked| asked.outcome == RequestOutcome::NotAllowed).count();
-    let Some(cause) = execution.off() else { return Ok(()) };
+    let Some(cause) = execution.off_reason() else { return Ok(()) };
     match (count, cause) {
         (0, _) | (_, OffReason::DryRun) => {}
-        (1, _) => ui.warning(&format!("1 command or script was not run, because of {cause}"))?,
+        (1, _) => {
+            ui.print_warning(&format!("1 command or script was not run, because of {cause}"))?;
+        }
         _ => {
-            ui.warning(&format!("{count} commands and scripts were not run, because of {cause}"))?;
+            ui.print_warning(&format!(
+                "{count} commands and scripts were not run, because of {cause}"
+            ))?;
         }
     }
     Ok(())

@@ -54,22 +54,22 @@ pub(crate) struct TrustArgs {
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TrustArgs) -> Result {
     let store = || TrustStore::open(session.system(), session.directory());
     if args.policy {
-        policy::print(ui, session, args.json)
+        policy::print_policy(ui, session, args.json)
     } else if args.list {
-        list(ui, session, &store()?, args.json)
+        list_entries(ui, session, &store()?, args.json)
     } else if args.remove {
-        remove(ui, session, store()?, &args.files)
+        remove_entries(ui, session, store()?, &args.files)
     } else if args.deny {
-        deny(ui, session, store()?, &args.files)
+        deny_files(ui, session, store()?, &args.files)
     } else if ui.can_ask() {
         let is_directory = |path: &&PathBuf| is_directory(session, path);
         let (projects, files): (Vec<_>, Vec<_>) =
             args.files.iter().partition(|path| is_directory(path));
         for project in projects {
-            project::trust(ui, session, store()?, project)?;
+            project::trust_project(ui, session, store()?, project)?;
         }
         let files: Vec<PathBuf> = files.into_iter().cloned().collect();
-        if files.is_empty() { Ok(()) } else { trust(ui, session, store()?, &files) }
+        if files.is_empty() { Ok(()) } else { trust_files(ui, session, store()?, &files) }
     } else {
         Err(CommandError::refused("trust is recorded only at a terminal")
             .with_hint("do it yourself, at one; nothing else can say yes for you"))
@@ -104,7 +104,12 @@ fn read_all(session: &Session, files: &[PathBuf]) -> Result<Vec<TrustCandidate>>
     files.iter().map(|file| TrustCandidate::read(session, file)).collect()
 }
 
-fn trust(ui: &mut Ui, session: &Session, mut store: TrustStore<'_>, files: &[PathBuf]) -> Result {
+fn trust_files(
+    ui: &mut Ui,
+    session: &Session,
+    mut store: TrustStore<'_>,
+    files: &[PathBuf],
+) -> Result {
     let mut candidates = Vec::new();
     for candidate in read_all(session, files)? {
         let path = candidate.path.display();
@@ -113,7 +118,9 @@ fn trust(ui: &mut Ui, session: &Session, mut store: TrustStore<'_>, files: &[Pat
                 return Err(CommandError::refused(format!("`{path}` is denied"))
                     .with_hint(format!("`brief trust --remove {path}` forgets that")));
             }
-            Some(TrustVerdict::Trusted) => ui.status(&format!("{path} is trusted already"))?,
+            Some(TrustVerdict::Trusted) => {
+                ui.print_status(&format!("{path} is trusted already"))?;
+            }
             None => candidates.push(candidate),
         }
     }
@@ -121,68 +128,87 @@ fn trust(ui: &mut Ui, session: &Session, mut store: TrustStore<'_>, files: &[Pat
         return Ok(());
     }
     for candidate in &candidates {
-        show(ui, candidate)?;
+        print_trust_candidate(ui, candidate)?;
     }
-    ui.status("trust covers these files as they are now, not what they start or read in turn")?;
+    ui.print_status(
+        "trust covers these files as they are now, not what they start or read in turn",
+    )?;
     if !ui.confirm("Trust these?")? {
-        ui.status("nothing is recorded")?;
+        ui.print_status("nothing is recorded")?;
         return Err(CommandError::reported(ErrorKind::Refused));
     }
     for TrustCandidate { path, content } in &candidates {
-        store.record(content, path)?;
-        ui.status(&format!("trusted {}", path.display()))?;
+        store.record_content(content, path)?;
+        ui.print_status(&format!("trusted {}", path.display()))?;
     }
     Ok(())
 }
 
-fn show(ui: &mut Ui, candidate: &TrustCandidate) -> Result {
-    ui.status(&candidate.path.display().to_string())?;
-    ui.status(&format!("  sha256 {}", ContentHash::of(&candidate.content)))?;
-    match Review::of(&candidate.path, &candidate.content) {
+fn print_trust_candidate(ui: &mut Ui, candidate: &TrustCandidate) -> Result {
+    ui.print_status(&candidate.path.display().to_string())?;
+    ui.print_status(&format!("  sha256 {}", ContentHash::from_content(&candidate.content)))?;
+    match Review::from_content(&candidate.path, &candidate.content) {
         Review::Whole(text) => {
-            ui.status("  all of it would execute:")?;
-            ui.quote(&text)?;
+            ui.print_status("  all of it would execute:")?;
+            ui.print_quote(&text)?;
         }
         Review::Binary { bytes } => {
-            ui.status(&format!("  all of it would execute: {bytes} bytes that are not text"))?;
+            ui.print_status(&format!(
+                "  all of it would execute: {bytes} bytes that are not text"
+            ))?;
         }
-        Review::Parts(parts) if parts.is_empty() => ui.status("  nothing in it would execute")?,
+        Review::Parts(parts) if parts.is_empty() => {
+            ui.print_status("  nothing in it would execute")?;
+        }
         Review::Parts(parts) => {
             for ExecutablePart { line, text } in parts {
-                ui.status(&format!("  line {line} would execute:"))?;
-                ui.quote(&text)?;
+                ui.print_status(&format!("  line {line} would execute:"))?;
+                ui.print_quote(&text)?;
             }
         }
     }
     Ok(())
 }
 
-fn deny(ui: &mut Ui, session: &Session, mut store: TrustStore<'_>, files: &[PathBuf]) -> Result {
+fn deny_files(
+    ui: &mut Ui,
+    session: &Session,
+    mut store: TrustStore<'_>,
+    files: &[PathBuf],
+) -> Result {
     for TrustCandidate { path, content } in read_all(session, files)? {
-        store.deny(&content, &path)?;
-        ui.status(&format!("denied {}", path.display()))?;
+        store.deny_content(&content, &path)?;
+        ui.print_status(&format!("denied {}", path.display()))?;
     }
     Ok(())
 }
 
 /// Removes entries by content and by path, because a file may have changed or be gone.
-fn remove(ui: &mut Ui, session: &Session, mut store: TrustStore<'_>, files: &[PathBuf]) -> Result {
+fn remove_entries(
+    ui: &mut Ui,
+    session: &Session,
+    mut store: TrustStore<'_>,
+    files: &[PathBuf],
+) -> Result {
     for file in files {
         let shown = file.display();
         let removed = match file.to_str().and_then(ContentHash::parse) {
             Some(hash) => {
                 let projects = store.remove_projects(|entry| entry.identity == hash)?;
-                store.remove(|entry| entry.hash == hash).map(|files| files + projects)
+                store.remove_entries(|entry| entry.hash == hash).map(|files| files + projects)
             }
-            None if is_directory(session, file) => project::remove(session, &mut store, file),
+            None if is_directory(session, file) => {
+                project::remove_project(session, &mut store, file)
+            }
             None => {
                 let hash = TrustCandidate::read(session, file)
                     .ok()
-                    .map(|candidate| ContentHash::of(&candidate.content));
-                let place = place(session, file);
+                    .map(|candidate| ContentHash::from_content(&candidate.content));
+                let place = resolve_real_path(session, file);
                 let projects = store.remove_projects(|entry| entry.was_at(&place))?;
-                let files = store
-                    .remove(|entry| hash.as_ref() == Some(&entry.hash) || entry.was_at(&place));
+                let files = store.remove_entries(|entry| {
+                    hash.as_ref() == Some(&entry.hash) || entry.was_at(&place)
+                });
                 files.map(|files| files + projects)
             }
         };
@@ -190,13 +216,13 @@ fn remove(ui: &mut Ui, session: &Session, mut store: TrustStore<'_>, files: &[Pa
             return Err(CommandError::refused(format!("nothing is recorded about `{shown}`"))
                 .with_hint("`brief trust --list` shows what is"));
         }
-        ui.status(&format!("forgot {shown}"))?;
+        ui.print_status(&format!("forgot {shown}"))?;
     }
     Ok(())
 }
 
 /// Returns the real path of a file that may no longer exist.
-fn place(session: &Session, file: &Path) -> PathBuf {
+fn resolve_real_path(session: &Session, file: &Path) -> PathBuf {
     let system = session.system();
     let path = session.directory().join(file);
     if let Ok(found) = system.resolve(&path) {
@@ -206,7 +232,7 @@ fn place(session: &Session, file: &Path) -> PathBuf {
     directory.map_or(path.clone(), |parent| parent.join(path.file_name().unwrap_or(OsStr::new(""))))
 }
 
-fn list(ui: &mut Ui, session: &Session, store: &TrustStore<'_>, json: bool) -> Result {
+fn list_entries(ui: &mut Ui, session: &Session, store: &TrustStore<'_>, json: bool) -> Result {
     if json {
         let row = |subject: &str, verdict: TrustVerdict, hash: &ContentHash, path: &str| {
             let (verdict, hash) = (verdict.to_string(), hash.to_string());
@@ -218,7 +244,7 @@ fn list(ui: &mut Ui, session: &Session, store: &TrustStore<'_>, json: bool) -> R
         let entries =
             store.entries().map(|entry| row("content", entry.verdict, &entry.hash, &entry.path));
         let body = json!({ "entries": entries.chain(projects).collect::<Vec<_>>() });
-        let root = session.root()?;
+        let root = session.open_root()?;
         return ui.print_json("trust", root.path(), &[], body);
     }
     for entry in store.entries() {
@@ -228,7 +254,7 @@ fn list(ui: &mut Ui, session: &Session, store: &TrustStore<'_>, json: bool) -> R
         ui.print_line(format!("project {} {}", entry.identity, entry.path))?;
     }
     if store.entries().len() + store.projects().len() == 0 {
-        ui.status("nothing is recorded")?;
+        ui.print_status("nothing is recorded")?;
     }
     Ok(())
 }

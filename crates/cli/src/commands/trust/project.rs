@@ -14,35 +14,35 @@ use crate::ui::Ui;
 const SHOWN: usize = 40;
 
 /// Shows the commands of a project, asks, and records the answer.
-pub(super) fn trust(
+pub(super) fn trust_project(
     ui: &mut Ui,
     session: &Session,
     mut store: TrustStore<'_>,
     directory: &Path,
 ) -> Result {
     let system = session.system();
-    let root = find(session, directory)?;
+    let root = resolve_project_root(session, directory)?;
     let project = TrustProject::identify(system, &root)?;
     let path = root.display();
-    if store.standing(&project) == Standing::Trusted {
-        return ui.status(&format!("{path} is trusted already"));
+    if store.project_standing(&project) == Standing::Trusted {
+        return ui.print_status(&format!("{path} is trusted already"));
     }
-    ui.status(&format!("the project {path}"))?;
-    show(ui, session, &root)?;
-    ui.status(
+    ui.print_status(&format!("the project {path}"))?;
+    print_project_commands(ui, session, &root)?;
+    ui.print_status(
         "trust covers its own commands and scripts from now on, also those that change or are added; \
          not what was installed from elsewhere, and not a copy at another place",
     )?;
     if !ui.confirm("Trust this project?")? {
-        ui.status("nothing is recorded")?;
+        ui.print_status("nothing is recorded")?;
         return Err(CommandError::reported(ErrorKind::Refused));
     }
     store.record_project(&project)?;
-    ui.status(&format!("trusted {path}"))
+    ui.print_status(&format!("trusted {path}"))
 }
 
 /// Removes the record of a project, with any content at its path.
-pub(super) fn remove(
+pub(super) fn remove_project(
     session: &Session,
     store: &mut TrustStore<'_>,
     directory: &Path,
@@ -54,14 +54,14 @@ pub(super) fn remove(
     store.remove_projects(|entry| entry.was_at(&root) || entry.was_at(&place))
 }
 
-fn find(session: &Session, directory: &Path) -> Result<PathBuf> {
+fn resolve_project_root(session: &Session, directory: &Path) -> Result<PathBuf> {
     project_root(session.system(), &session.directory().join(directory)).map_err(|error| {
         CommandError::refused(format!("`{}` cannot be opened: {error}", directory.display()))
     })
 }
 
 /// Shows the commands of the texts at the root of the project.
-fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result {
+fn print_project_commands(ui: &mut Ui, session: &Session, root: &Path) -> Result {
     let search = SearchRoot {
         path: root.to_owned(),
         origin: SearchOrigin::Project,
@@ -70,9 +70,10 @@ fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result {
     let library = Library::open(session.system(), &[search]);
     let mut left = SHOWN;
     let mut more = 0_usize;
-    for document in library.everything() {
+    for document in library.read_all_documents() {
         let path = document.path().strip_prefix(root).unwrap_or(document.path()).display();
-        let parts = match Review::of(document.path(), document.source.bytes_from_line(0)) {
+        let parts = match Review::from_content(document.path(), document.source.bytes_from_line(0))
+        {
             Review::Parts(parts) => parts,
             Review::Whole(_) | Review::Binary { .. } => Vec::new(),
         };
@@ -82,19 +83,19 @@ fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result {
                 continue;
             }
             left -= 1;
-            ui.status(&format!("  {path}:{line} would execute:"))?;
-            ui.quote(&text)?;
+            ui.print_status(&format!("  {path}:{line} would execute:"))?;
+            ui.print_quote(&text)?;
         }
         if let Some(script) = &document.script {
             let script = script.strip_prefix(root).unwrap_or(script).display();
-            ui.status(&format!("  {script} would execute as a whole"))?;
+            ui.print_status(&format!("  {script} would execute as a whole"))?;
             left = left.saturating_sub(1);
         }
     }
     if left == SHOWN && more == 0 {
-        ui.status("  nothing in it would execute now")?;
+        ui.print_status("  nothing in it would execute now")?;
     } else if more > 0 {
-        ui.status(&format!("  and {more} more"))?;
+        ui.print_status(&format!("  and {more} more"))?;
     }
     Ok(())
 }

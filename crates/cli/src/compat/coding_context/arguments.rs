@@ -38,7 +38,7 @@ impl std::fmt::Display for Misuse {
     }
 }
 
-fn flag(problem: impl Into<String>) -> Misuse {
+fn flag_misuse(problem: impl Into<String>) -> Misuse {
     Misuse::Flag(problem.into())
 }
 
@@ -50,7 +50,7 @@ impl CodingContextArguments {
         let mut agents: [Option<CodingAgent>; 2] = [None, None];
         let mut rest = args.iter().map(OsString::as_os_str);
         while let Some(arg) = rest.next() {
-            let Some((name, value)) = split(arg) else {
+            let Some((name, value)) = split_flag(arg) else {
                 words.push(arg);
                 continue;
             };
@@ -58,12 +58,12 @@ impl CodingContextArguments {
                 words.extend(rest.by_ref());
                 break;
             }
-            let on = || switch(&name, value.as_deref());
+            let on = || parse_switch(&name, value.as_deref());
             match name.as_str() {
                 "h" | "help" => return Err(Misuse::Help),
                 "r" => {
                     if on()? {
-                        arguments.options.selectors.add("resume", "true");
+                        arguments.options.selectors.add_selector("resume", "true");
                         arguments.options.amount = Amount::TaskAlone;
                     }
                     continue;
@@ -79,13 +79,13 @@ impl CodingContextArguments {
                     continue;
                 }
                 "C" | "d" | "D" | "m" | "p" | "s" | "a" | "A" => {}
-                _ => return Err(flag(format!("flag provided but not defined: -{name}"))),
+                _ => return Err(flag_misuse(format!("flag provided but not defined: -{name}"))),
             }
             let value = value.or_else(|| rest.next().map(OsStr::to_owned));
             let Some(value) = value else {
-                return Err(flag(format!("flag needs an argument: -{name}")));
+                return Err(flag_misuse(format!("flag needs an argument: -{name}")));
             };
-            arguments.set(&name, value, &mut agents)?;
+            arguments.set_flag(&name, value, &mut agents)?;
         }
         arguments.options.agent = match agents {
             [Some(_), Some(_)] => {
@@ -102,7 +102,7 @@ impl CodingContextArguments {
         Ok(arguments)
     }
 
-    fn set(
+    fn set_flag(
         &mut self,
         name: &str,
         value: OsString,
@@ -116,18 +116,18 @@ impl CodingContextArguments {
             "m" => options.directories.manifest = Some(value),
             "p" => {
                 let added = options.parameters.add_text(value.as_encoded_bytes());
-                added.map_err(|error| flag(error.to_string()))?;
+                added.map_err(|error| flag_misuse(error.to_string()))?;
             }
             "s" => {
                 let added = options.selectors.add_text(&value.to_string_lossy());
-                added.map_err(|error| flag(error.to_string()))?;
+                added.map_err(|error| flag_misuse(error.to_string()))?;
             }
             _ => {
                 let agent = value.to_string_lossy();
                 let known = CodingAgent::from_name(&agent).ok_or_else(|| {
-                    flag(format!(
+                    flag_misuse(format!(
                         "unknown agent: {agent} (supported: {})",
-                        CodingAgent::names().join(", ")
+                        CodingAgent::list_names().join(", ")
                     ))
                 })?;
                 agents[usize::from(name == "A")] = Some(known);
@@ -143,7 +143,7 @@ fn wrong_count() -> Misuse {
 }
 
 /// Splits a flag; `None` for a word. Two dashes alone end the flags.
-fn split(arg: &OsStr) -> Option<(String, Option<OsString>)> {
+fn split_flag(arg: &OsStr) -> Option<(String, Option<OsString>)> {
     let bytes = arg.as_encoded_bytes();
     let name = bytes.strip_prefix(b"-")?;
     let name = name.strip_prefix(b"-").unwrap_or(name);
@@ -167,11 +167,11 @@ fn value_of(bytes: &[u8], start: usize) -> OsString {
 }
 
 /// Returns the value of a boolean flag.
-fn switch(name: &str, value: Option<&OsStr>) -> Result<bool, Misuse> {
+fn parse_switch(name: &str, value: Option<&OsStr>) -> Result<bool, Misuse> {
     match value.map(OsStr::to_string_lossy).as_deref() {
         None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => Ok(true),
         Some("0" | "f" | "F" | "false" | "FALSE" | "False") => Ok(false),
-        Some(other) => Err(flag(format!("invalid boolean value {other:?} for -{name}"))),
+        Some(other) => Err(flag_misuse(format!("invalid boolean value {other:?} for -{name}"))),
     }
 }
 

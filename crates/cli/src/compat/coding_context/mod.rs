@@ -11,7 +11,7 @@ use brief_engine::{System, estimate_tokens};
 use brief_runtime::AssembledPrompt;
 use brief_runtime::assembly::RulesFile;
 
-use crate::assembly::{self, assemble, mention, write_rules};
+use crate::assembly::{self, assemble_prompt, print_prompt_diagnostics, write_rules};
 use crate::error::{ErrorKind, Result, exit_code};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -41,7 +41,7 @@ Options:
 pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
     match CodingContextArguments::parse(args) {
         Ok(arguments) => {
-            let printed = print(ui, system, &arguments).and_then(|()| ui.flush());
+            let printed = print_prompt(ui, system, &arguments).and_then(|()| ui.flush());
             exit_code(printed, ui)
         }
         // If standard error is closed, only the exit code is left.
@@ -52,18 +52,22 @@ pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Ex
         // The error comes last, where it is seen.
         Err(misuse) => {
             let _ = ui.warn_raw(USAGE).and_then(|()| ui.warn_raw("\n"));
-            let _ = ui.error(&misuse.to_string());
+            let _ = ui.print_error(&misuse.to_string());
             let kind = if misuse.is_about_flags() { ErrorKind::Usage } else { ErrorKind::Refused };
             kind.exit_code()
         }
     }
 }
 
-fn print(ui: &mut Ui, system: Arc<dyn System>, arguments: &CodingContextArguments) -> Result {
+fn print_prompt(
+    ui: &mut Ui,
+    system: Arc<dyn System>,
+    arguments: &CodingContextArguments,
+) -> Result {
     let session = Session::start(system, arguments.directory.as_deref())?;
-    let assembled = assemble(ui, &session, &arguments.options)?;
+    let assembled = assemble_prompt(ui, &session, &arguments.options)?;
     let AssembledPrompt { prompt, root, .. } = &assembled;
-    mention(ui, &prompt.diagnostics, root)?;
+    print_prompt_diagnostics(ui, &prompt.diagnostics, root)?;
     let mut layout = PromptLayout::WHOLE;
     if arguments.writes_rules {
         let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
@@ -74,6 +78,6 @@ fn print(ui: &mut Ui, system: Arc<dyn System>, arguments: &CodingContextArgument
     }
     let text = prompt.render(layout);
     let tokens = estimate_tokens(&String::from_utf8_lossy(&text));
-    ui.status(&format!("Total estimated tokens: {tokens}"))?;
+    ui.print_status(&format!("Total estimated tokens: {tokens}"))?;
     ui.print_text(&text)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use brief_engine::{Action, Briefing, Project, Strangers, Timing, structured};
 
-use super::{warn, warn_if_nothing_found};
+use super::{warn_if_nothing_found, warn_of_diagnostics};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -41,13 +41,13 @@ impl SctxArguments {
                     let value = args
                         .next()
                         .ok_or_else(|| CommandError::refused("--on requires a value"))?;
-                    parsed.action = action(&value.to_string_lossy())?;
+                    parsed.action = parse_action(&value.to_string_lossy())?;
                 }
                 "--when" if !is_path && filters == Filters::Accepted => {
                     let value = args
                         .next()
                         .ok_or_else(|| CommandError::refused("--when requires a value"))?;
-                    parsed.timing = timing(&value.to_string_lossy())?;
+                    parsed.timing = parse_timing(&value.to_string_lossy())?;
                 }
                 flag if !is_path && flag.starts_with("--") => {
                     return Err(CommandError::refused(format!("unknown flag: {flag}")));
@@ -69,7 +69,11 @@ impl SctxArguments {
     }
 
     /// Asks, and warns of problems in what was read. `None` when the path lies outside the root.
-    pub(super) fn ask(&self, ui: &mut Ui, session: &Session) -> Result<Option<Briefing>> {
+    pub(super) fn resolve_briefing(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+    ) -> Result<Option<Briefing>> {
         let project = Project::open_directory(session.system(), session.directory())
             .map_err(|_| CommandError::refused("the current directory cannot be read"))?;
         let request = match &self.path {
@@ -85,13 +89,13 @@ impl SctxArguments {
         (moment.action, moment.timing) = (self.action, self.timing);
         (moment.skip_left_out, moment.keep_repetitions) = (true, true);
         let briefing = request.resolve();
-        warn(ui, &briefing.diagnostics)?;
+        warn_of_diagnostics(ui, &briefing.diagnostics)?;
         warn_if_nothing_found(ui, briefing.files == 0)?;
         Ok(Some(briefing))
     }
 }
 
-fn action(value: &str) -> Result<Option<Action>> {
+fn parse_action(value: &str) -> Result<Option<Action>> {
     match Action::from_name(value) {
         None if value != "all" => Err(CommandError::refused(format!(
             "invalid --on value \"{value}\" (must be read, edit, create, or all)"
@@ -100,7 +104,7 @@ fn action(value: &str) -> Result<Option<Action>> {
     }
 }
 
-fn timing(value: &str) -> Result<Option<Timing>> {
+fn parse_timing(value: &str) -> Result<Option<Timing>> {
     match Timing::from_name(value) {
         None if value != "all" => Err(CommandError::refused(format!(
             "invalid --when value \"{value}\" (must be before, after, or all)"

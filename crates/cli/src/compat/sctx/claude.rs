@@ -14,7 +14,7 @@ const DIRECTORY: &str = ".claude";
 const NAME: &str = ".claude/settings.local.json";
 const COMMAND: &str = "sctx hook";
 
-fn file() -> HookFile {
+fn create_hook_file() -> HookFile {
     let hook = |event: &str| Hook {
         event: event.to_owned(),
         matcher: Some("Read|Write|Edit|MultiEdit".to_owned()),
@@ -34,7 +34,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
         _ => return Err(CommandError::refused("usage: sctx claude <enable|disable>")),
     };
     let root = session
-        .root()
+        .open_root()
         .map_err(|_| CommandError::refused("the current directory cannot be read"))?;
     if session.system().resolve(&root.path().join(DIRECTORY)).is_err() {
         return Err(CommandError::refused(
@@ -42,7 +42,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
         ));
     }
     let failed = |error: ClientFileError| CommandError::refused(format!("{NAME} {error}"));
-    let file = file();
+    let file = create_hook_file();
     let on_disk = ClientFile::open(session.system(), root.path(), NAME).map_err(failed)?;
     let text = if is_enable {
         file.install(on_disk.text())
@@ -50,7 +50,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
         on_disk.text().map_or(Ok(None), |text| file.uninstall(text))
     };
     let text = text.map_err(|error| CommandError::refused(format!("{NAME} {error}")))?;
-    let outcome = match on_disk.put(text.as_deref(), false).map_err(failed)? {
+    let outcome = match on_disk.write_text(text.as_deref(), false).map_err(failed)? {
         FileEdit::Changed => done,
         FileEdit::Unchanged => nothing,
     };

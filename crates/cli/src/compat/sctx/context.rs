@@ -6,14 +6,14 @@ use brief_engine::{BriefedItem, Briefing};
 use serde_json::json;
 
 use super::arguments::{Filters, SctxArguments};
-use super::slashed;
+use super::slashed_path;
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     let arguments = SctxArguments::parse(args, Filters::Accepted)?;
-    let asked = arguments.ask(ui, session)?;
+    let asked = arguments.resolve_briefing(ui, session)?;
     let items = asked.as_ref().map(|briefing| briefing.active.as_slice()).unwrap_or_default();
     let root = asked.as_ref().map_or(session.directory(), Briefing::root);
     let directory =
@@ -28,7 +28,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
         (true, true) => {
             let entries = items.iter().map(|item| {
                 let (content, patterns) = (&item.content, &item.patterns);
-                let source_file = slashed(&item.path, root);
+                let source_file = slashed_path(&item.path, root);
                 json!({ "Content": content, "Match": patterns, "SourceFile": source_file })
             });
             ui.print_document(&entries.collect::<Vec<_>>())?;
@@ -38,7 +38,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
                 ui.print_line(format!("  - {}", item.content))?;
                 if all {
                     ui.print_line(format!("    Match: {}", item.patterns.join(", ")))?;
-                    ui.print_line(format!("    (from {})", slashed(&item.path, root)))?;
+                    ui.print_line(format!("    (from {})", slashed_path(&item.path, root)))?;
                 } else {
                     ui.print_line(format!("    (from {})", directory(item)))?;
                 }

@@ -6,31 +6,31 @@ use brief_engine::{Briefing, structured};
 use serde_json::{Value, json};
 
 use super::arguments::{Filters, SctxArguments};
-use super::slashed;
+use super::slashed_path;
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     let arguments = SctxArguments::parse(args, Filters::Unknown)?;
-    let asked = arguments.ask(ui, session)?;
+    let asked = arguments.resolve_briefing(ui, session)?;
     let bound = asked.as_ref().map(|briefing| briefing.decisions.as_slice()).unwrap_or_default();
     let root = asked.as_ref().map_or(session.directory(), Briefing::root);
     match (arguments.json, arguments.all) {
         (true, is_listing) => {
             let decisions = bound.iter().map(|bound| {
-                let source_file = is_listing.then(|| slashed(&bound.path, root));
-                json(&bound.decision, source_file)
+                let source_file = is_listing.then(|| slashed_path(&bound.path, root));
+                decision_json(&bound.decision, source_file)
             });
             ui.print_document(&decisions.collect::<Vec<_>>())?;
         }
         (false, all) => {
             for bound in bound {
-                print(ui, &bound.decision)?;
+                print_decision(ui, &bound.decision)?;
                 if all {
-                    let patterns = patterns(&bound.decision);
+                    let patterns = pattern_texts(&bound.decision);
                     ui.print_line(format!("    Match: {}", patterns.join(", ")))?;
-                    ui.print_line(format!("    (from {})", slashed(&bound.path, root)))?;
+                    ui.print_line(format!("    (from {})", slashed_path(&bound.path, root)))?;
                 }
             }
             if bound.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     Ok(())
 }
 
-fn print(ui: &mut Ui, decision: &structured::Decision) -> Result {
+fn print_decision(ui: &mut Ui, decision: &structured::Decision) -> Result {
     ui.print_line(format!("  - {}", decision.decision))?;
     ui.print_line(format!("    Rationale: {}", decision.rationale))?;
     for alternative in &decision.alternatives {
@@ -58,12 +58,12 @@ fn print(ui: &mut Ui, decision: &structured::Decision) -> Result {
     Ok(())
 }
 
-fn patterns(decision: &structured::Decision) -> Vec<&str> {
+fn pattern_texts(decision: &structured::Decision) -> Vec<&str> {
     decision.patterns.iter().map(structured::Pattern::as_str).collect()
 }
 
 /// Returns a decision in the shape of `sctx`. One in a listing names its file, and leaves out what is empty.
-fn json(decision: &structured::Decision, source_file: Option<String>) -> Value {
+fn decision_json(decision: &structured::Decision, source_file: Option<String>) -> Value {
     let alternatives = decision.alternatives.iter().map(|alternative| {
         json!({ "Option": alternative.option, "ReasonRejected": alternative.reason_rejected })
     });
@@ -74,7 +74,7 @@ fn json(decision: &structured::Decision, source_file: Option<String>) -> Value {
         "Alternatives": (!alternatives.is_empty()).then_some(alternatives),
         "RevisitWhen": decision.revisit_when.as_deref().unwrap_or_default(),
         "Date": decision.date.as_deref().unwrap_or_default(),
-        "Match": patterns(decision),
+        "Match": pattern_texts(decision),
     });
     if let (Some(fields), Some(source_file)) = (json.as_object_mut(), source_file) {
         let is_optional = |name: &str| ["Alternatives", "RevisitWhen", "Date"].contains(&name);

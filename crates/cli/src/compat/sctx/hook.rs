@@ -2,7 +2,7 @@
 
 use brief_serve::hook::{Guidance, HookOptions, Repeat};
 
-use super::{warn, warn_if_nothing_found};
+use super::{warn_if_nothing_found, warn_of_diagnostics};
 use crate::commands::hook;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
@@ -17,9 +17,9 @@ pub(super) fn run(ui: &mut Ui, session: &Session) -> Result {
         guidance: Guidance::Structured,
         ..HookOptions::new("claude")
     };
-    let outcome = hook::answer(ui, session, options)
+    let outcome = hook::answer_hook_call(ui, session, options)
         .map_err(|error| CommandError::refused(error.to_string()))?;
-    warn(ui, &outcome.diagnostics)?;
+    warn_of_diagnostics(ui, &outcome.diagnostics)?;
     warn_if_nothing_found(ui, outcome.found_nothing)?;
     if let Some(answer) = outcome.answer {
         ui.print_data(&answer)?;

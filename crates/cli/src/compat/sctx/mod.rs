@@ -42,11 +42,11 @@ Commands:
 
 /// Runs `sctx` with the arguments after its name. An error is a message after `error: `, and exit code 1.
 pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
-    let outcome = dispatch(args, ui, system).and_then(|()| ui.flush());
+    let outcome = dispatch_command(args, ui, system).and_then(|()| ui.flush());
     exit_code(outcome, ui)
 }
 
-fn dispatch(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result {
+fn dispatch_command(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result {
     let Some(command) = args.first() else {
         ui.warn_raw(USAGE)?;
         return refuse_if(true);
@@ -83,24 +83,24 @@ fn dispatch(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result {
 }
 
 /// Warns of problems in the files that were read, in the words of `sctx`.
-fn warn(ui: &mut Ui, diagnostics: &[Diagnostic]) -> Result {
+fn warn_of_diagnostics(ui: &mut Ui, diagnostics: &[Diagnostic]) -> Result {
     for diagnostic in diagnostics {
         let path = diagnostic.path().display();
         let line = diagnostic.position().line;
         if diagnostic.rule == rules::agents_yaml::INVALID_YAML {
-            ui.warning(&format!(
+            ui.print_warning(&format!(
                 "failed to parse {path}: line {line}: {}",
                 yaml_error(diagnostic)
             ))?;
         } else {
-            ui.warning(&format!("{path}:{line}: {}", diagnostic.message))?;
+            ui.print_warning(&format!("{path}:{line}: {}", diagnostic.message))?;
         }
     }
     Ok(())
 }
 
 fn warn_if_nothing_found(ui: &mut Ui, found_nothing: bool) -> Result {
-    if found_nothing { ui.warning("no AGENTS.yaml files found") } else { Ok(()) }
+    if found_nothing { ui.print_warning("no AGENTS.yaml files found") } else { Ok(()) }
 }
 
 /// Returns the parser's own message.
@@ -109,7 +109,7 @@ fn yaml_error(diagnostic: &Diagnostic) -> &str {
 }
 
 /// Returns a path below the root with `/` between names.
-fn slashed(path: &Path, root: &Path) -> String {
+fn slashed_path(path: &Path, root: &Path) -> String {
     let relative = path.strip_prefix(root).unwrap_or(path);
     let names: Vec<_> = relative.iter().map(|name| name.to_string_lossy()).collect();
     names.join("/")

@@ -28,7 +28,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
         _ => return Err(CommandError::refused("usage: sctx pi <enable|disable>")),
     };
     let root = session
-        .root()
+        .open_root()
         .map_err(|_| CommandError::refused("the current directory cannot be read"))?;
     let system = session.system();
     if system.resolve(&root.path().join(DIRECTORY)).is_err() {

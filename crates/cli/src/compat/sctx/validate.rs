@@ -30,11 +30,11 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
             (root, only)
         }
     };
-    let top = Session::top();
+    let top = Session::root_target();
     let dialects = Dialects::Only(vec![structured::NAME]);
     let strangers = Strangers::Counted;
     let scope = CatalogScope { start: &top, ignored: Ignored::Visit, dialects, strangers };
-    let catalog = Catalog::whole(session.system(), &root, scope);
+    let catalog = Catalog::read_project(session.system(), &root, scope);
     let mut diagnostics = catalog.diagnostics();
     // "If no context files exist in the project, tools should emit a warning and return gracefully."
     let has_none = catalog.is_empty() && diagnostics.is_empty();

@@ -6,7 +6,7 @@ use std::str::Lines;
 use brief_dialects::Action;
 use brief_syntax::shell::ShellWord;
 
-use super::programs::read;
+use super::programs::parse_command_words;
 use crate::hook::ToolEffect;
 
 const EDIT: ToolEffect = ToolEffect::Does(Action::Edit);
@@ -19,24 +19,35 @@ const NO_FILE: &str = "/dev/null";
 const LOOKS: [&str; 4] = ["check", "stat", "numstat", "summary"];
 
 /// Returns the files that `git apply` changes.
-pub(super) fn applied(words: &[ShellWord], input: Option<&str>) -> Vec<(String, ToolEffect)> {
-    let given = read(words, "pC", &["directory", "exclude", "include", "whitespace"]);
+pub(super) fn collect_apply_effects(
+    words: &[ShellWord],
+    input: Option<&str>,
+) -> Vec<(String, ToolEffect)> {
+    let given =
+        parse_command_words(words, "pC", &["directory", "exclude", "include", "whitespace"]);
     let is_plain = given.operands.iter().all(|operand| *operand == Some("-"));
-    let looks = LOOKS.iter().any(|option| given.options.has('\0', option));
+    let looks = LOOKS.iter().any(|option| given.options.has_option('\0', option));
     let (false, true, Some(input)) = (looks, is_plain, input) else { return Vec::new() };
     if words.iter().any(|word| word.literal().is_none_or(|text| text.starts_with("--directory"))) {
         return Vec::new();
     }
-    let strip = strip(words).unwrap_or(1);
-    changes(input, strip, given.options.has('R', "reverse"))
+    let strip = parse_strip_count(words).unwrap_or(1);
+    collect_diff_effects(input, strip, given.options.has_option('R', "reverse"))
 }
 
 /// Returns the files that `patch` changes: the one that it names, or those of its input.
-pub(super) fn patched(words: &[ShellWord], input: Option<&str>) -> Vec<(String, ToolEffect)> {
-    let given = read(words, "BDFVYdgioprz", &["strip", "fuzz", "reject-file", "suffix", "prefix"]);
+pub(super) fn collect_patch_effects(
+    words: &[ShellWord],
+    input: Option<&str>,
+) -> Vec<(String, ToolEffect)> {
+    let given = parse_command_words(
+        words,
+        "BDFVYdgioprz",
+        &["strip", "fuzz", "reject-file", "suffix", "prefix"],
+    );
     let is_elsewhere = ["directory", "input", "output", "dry-run"];
-    let is_elsewhere = is_elsewhere.iter().any(|option| given.options.has('\0', option))
-        || ['d', 'i', 'o'].iter().any(|letter| given.options.has(*letter, ""));
+    let is_elsewhere = is_elsewhere.iter().any(|option| given.options.has_option('\0', option))
+        || ['d', 'i', 'o'].iter().any(|letter| given.options.has_option(*letter, ""));
     if is_elsewhere || words.iter().any(|word| word.literal().is_none()) {
         return Vec::new();
     }
@@ -44,12 +55,14 @@ pub(super) fn patched(words: &[ShellWord], input: Option<&str>) -> Vec<(String, 
         return file.map(|file| (file.to_owned(), EDIT)).into_iter().collect();
     }
     // Without `-p` it takes the whole name if its directories are there, as they are in a diff that was made here.
-    let strip = strip(words).unwrap_or(0);
-    input.map_or_else(Vec::new, |input| changes(input, strip, given.options.has('R', "reverse")))
+    let strip = parse_strip_count(words).unwrap_or(0);
+    input.map_or_else(Vec::new, |input| {
+        collect_diff_effects(input, strip, given.options.has_option('R', "reverse"))
+    })
 }
 
 /// Returns the number of directories that are cut off, if an option gives it.
-fn strip(words: &[ShellWord]) -> Option<usize> {
+fn parse_strip_count(words: &[ShellWord]) -> Option<usize> {
     let mut words = words.iter().filter_map(ShellWord::literal);
     while let Some(word) = words.next() {
         let number = match word {
@@ -64,7 +77,7 @@ fn strip(words: &[ShellWord]) -> Option<usize> {
 }
 
 /// Returns the files that a diff changes, in order.
-fn changes(diff: &str, strip: usize, is_reversed: bool) -> Vec<(String, ToolEffect)> {
+fn collect_diff_effects(diff: &str, strip: usize, is_reversed: bool) -> Vec<(String, ToolEffect)> {
     let mut lines = diff.lines().peekable();
     let mut found = Vec::new();
     while let Some(line) = lines.next() {
@@ -72,7 +85,7 @@ fn changes(diff: &str, strip: usize, is_reversed: bool) -> Vec<(String, ToolEffe
             && let Some(new) = lines.peek().and_then(|next| next.strip_prefix("+++ "))
         {
             let (old, new) = if is_reversed { (new, old) } else { (old, new) };
-            found.extend(change(name(old), name(new), strip));
+            found.extend(parse_change(parse_file_name(old), parse_file_name(new), strip));
             lines.next();
             skip_hunks(&mut lines);
         } else if let Some(from) = line.strip_prefix("rename from ") {
@@ -86,7 +99,7 @@ fn changes(diff: &str, strip: usize, is_reversed: bool) -> Vec<(String, ToolEffe
 
 /// Skips the hunks of a file, whose lines may look like headers.
 fn skip_hunks(lines: &mut Peekable<Lines<'_>>) {
-    while let Some((old, new)) = lines.peek().and_then(|line| hunk(line)) {
+    while let Some((old, new)) = lines.peek().and_then(|line| parse_hunk(line)) {
         lines.next();
         let (mut old, mut new) = (old, new);
         while old > 0 || new > 0 {
@@ -105,7 +118,7 @@ fn skip_hunks(lines: &mut Peekable<Lines<'_>>) {
 }
 
 /// Returns the numbers of lines of a hunk, before and after.
-fn hunk(line: &str) -> Option<(u32, u32)> {
+fn parse_hunk(line: &str) -> Option<(u32, u32)> {
     let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;
     let count =
@@ -114,11 +127,11 @@ fn hunk(line: &str) -> Option<(u32, u32)> {
 }
 
 /// Returns the name in a header, without the time that may follow it.
-fn name(header: &str) -> &str {
+fn parse_file_name(header: &str) -> &str {
     header.split('\t').next().unwrap_or_default().trim_end()
 }
 
-fn change(old: &str, new: &str, strip: usize) -> Option<(String, ToolEffect)> {
+fn parse_change(old: &str, new: &str, strip: usize) -> Option<(String, ToolEffect)> {
     let (name, how) = match (old, new) {
         (NO_FILE, new) => (new, CREATE),
         (old, NO_FILE) => (old, EDIT),

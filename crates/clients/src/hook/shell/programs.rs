@@ -95,24 +95,24 @@ const PROGRAMS: &[KnownProgram] = &[
 ];
 
 /// Returns the paths that a program plainly touches.
-pub(super) fn touches(
+pub(super) fn collect_program_effects(
     name: &str,
     words: &[ShellWord],
     command: &SimpleCommand,
 ) -> Vec<(String, ToolEffect)> {
     let input = input_of(command);
     match name {
-        "git" => return git(words, command),
-        "patch" => return diff::patched(words, input),
-        "find" => return find(words),
-        "perl" => return perl(words),
-        _ if python::is_python(name) => return python::touches(words, input),
+        "git" => return collect_git_effects(words, command),
+        "patch" => return diff::collect_patch_effects(words, input),
+        "find" => return collect_find_effects(words),
+        "perl" => return collect_perl_effects(words),
+        _ if python::is_python(name) => return python::collect_python_effects(words, input),
         _ => {}
     }
     let program = PROGRAMS.iter().find(|(names, ..)| names.contains(&name));
     let Some(&(_, operand_use, letters, long)) = program else { return Vec::new() };
-    let CommandWords { operands, options } = read(words, letters, long);
-    let has = |letter: char, long: &str| options.has(letter, long);
+    let CommandWords { operands, options } = parse_command_words(words, letters, long);
+    let has = |letter: char, long: &str| options.has_option(letter, long);
     let all = |operands: &[Option<&str>], how: ToolEffect| {
         operands.iter().flatten().map(|path| ((*path).to_owned(), how)).collect::<Vec<_>>()
     };
@@ -129,7 +129,7 @@ pub(super) fn touches(
             all(operands.get(skipped..).unwrap_or_default(), if is_in_place { EDIT } else { READ })
         }
         OperandUse::Searches { is_recursive } => {
-            let has_pattern = has('e', "regexp") || has('f', "file") || options.long("files");
+            let has_pattern = has('e', "regexp") || has('f', "file") || options.has_long("files");
             let operands = operands.get(usize::from(!has_pattern)..).unwrap_or_default();
             let is_recursive =
                 is_recursive || has('r', "recursive") || has('R', "dereference-recursive");
@@ -146,7 +146,7 @@ pub(super) fn touches(
         {
             Vec::new()
         }
-        OperandUse::Copies { source } => copies(&operands, source),
+        OperandUse::Copies { source } => collect_copy_effects(&operands, source),
     }
 }
 
@@ -156,7 +156,10 @@ fn input_of(command: &SimpleCommand) -> Option<&str> {
 }
 
 /// Returns the touches of a copy or a move: the last operand is the target, or the directory of the targets.
-fn copies(operands: &[Option<&str>], source: ToolEffect) -> Vec<(String, ToolEffect)> {
+fn collect_copy_effects(
+    operands: &[Option<&str>],
+    source: ToolEffect,
+) -> Vec<(String, ToolEffect)> {
     let Some((Some(target), sources)) = operands.split_last() else { return Vec::new() };
     let is_directory = sources.len() > 1 || target.ends_with('/');
     let mut found = Vec::new();
@@ -173,18 +176,18 @@ fn copies(operands: &[Option<&str>], source: ToolEffect) -> Vec<(String, ToolEff
     found
 }
 
-fn git(words: &[ShellWord], command: &SimpleCommand) -> Vec<(String, ToolEffect)> {
+fn collect_git_effects(words: &[ShellWord], command: &SimpleCommand) -> Vec<(String, ToolEffect)> {
     let Some((first, rest)) = words.split_first() else { return Vec::new() };
     let Some(name) = first.literal() else { return Vec::new() };
     match name {
-        "mv" | "rm" => touches(name, rest, command),
-        "apply" => diff::applied(rest, input_of(command)),
+        "mv" | "rm" => collect_program_effects(name, rest, command),
+        "apply" => diff::collect_apply_effects(rest, input_of(command)),
         _ => Vec::new(),
     }
 }
 
 /// Returns the touches of `find`, whose operands precede its expression.
-fn find(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
+fn collect_find_effects(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
     let starts: Vec<_> = words
         .iter()
         .skip_while(|word| matches!(word.literal(), Some("-H" | "-L" | "-P")))
@@ -197,9 +200,9 @@ fn find(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
 }
 
 /// Returns the touches of `perl -i`, which edits its operands; any other script may do anything.
-fn perl(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
-    let CommandWords { operands, options } = read(words, "eEI", &[]);
-    if !options.is_in_place() || !(options.has('e', "") || options.has('E', "")) {
+fn collect_perl_effects(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
+    let CommandWords { operands, options } = parse_command_words(words, "eEI", &[]);
+    if !options.is_in_place() || !(options.has_option('e', "") || options.has_option('E', "")) {
         return Vec::new();
     }
     operands.into_iter().flatten().map(|path| (path.to_owned(), EDIT)).collect()
@@ -219,20 +222,24 @@ pub(super) struct CommandOptions<'w> {
 }
 
 impl CommandOptions<'_> {
-    pub(super) fn has(&self, letter: char, long: &str) -> bool {
-        self.letters.contains(letter) || self.long(long)
+    pub(super) fn has_option(&self, letter: char, long: &str) -> bool {
+        self.letters.contains(letter) || self.has_long(long)
     }
 
-    fn long(&self, name: &str) -> bool {
+    fn has_long(&self, name: &str) -> bool {
         self.long.contains(&name)
     }
 
     fn is_in_place(&self) -> bool {
-        self.has('i', "in-place")
+        self.has_option('i', "in-place")
     }
 }
 
-pub(super) fn read<'w>(words: &'w [ShellWord], letters: &str, long: &[&str]) -> CommandWords<'w> {
+pub(super) fn parse_command_words<'w>(
+    words: &'w [ShellWord],
+    letters: &str,
+    long: &[&str],
+) -> CommandWords<'w> {
     let mut read = CommandWords { operands: Vec::new(), options: CommandOptions::default() };
     let mut words = words.iter();
     let mut have_ended = false;

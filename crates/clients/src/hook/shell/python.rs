@@ -19,12 +19,18 @@ pub(super) fn is_python(name: &str) -> bool {
 }
 
 /// Returns the files of a program that is given after `-c`, or as the input.
-pub(super) fn touches(words: &[ShellWord], input: Option<&str>) -> Vec<(String, ToolEffect)> {
+pub(super) fn collect_python_effects(
+    words: &[ShellWord],
+    input: Option<&str>,
+) -> Vec<(String, ToolEffect)> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.literal() {
             Some("-c") => {
-                return words.next().and_then(ShellWord::literal).map_or_else(Vec::new, opened);
+                return words
+                    .next()
+                    .and_then(ShellWord::literal)
+                    .map_or_else(Vec::new, collect_opened_files);
             }
             Some("-") => break,
             // An option without a value; any other word is a file with a program.
@@ -32,7 +38,7 @@ pub(super) fn touches(words: &[ShellWord], input: Option<&str>) -> Vec<(String, 
             _ => return Vec::new(),
         }
     }
-    input.map_or_else(Vec::new, opened)
+    input.map_or_else(Vec::new, collect_opened_files)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,26 +51,27 @@ enum Token<'p> {
 }
 
 /// Returns the files that a program opens.
-fn opened(program: &str) -> Vec<(String, ToolEffect)> {
-    let tokens = split(program);
+fn collect_opened_files(program: &str) -> Vec<(String, ToolEffect)> {
+    let tokens = tokenize_program(program);
     // Names are relative to a directory that is not known then.
     if tokens.contains(&Token::Name("chdir")) {
         return Vec::new();
     }
-    let names = literals(&tokens);
+    let names = collect_literals(&tokens);
     let mut found = Vec::new();
     for (place, token) in tokens.iter().enumerate() {
         let (before, after) = (&tokens[..place], &tokens[place + 1..]);
         let touch = match token {
-            Token::Name("open") if before.last() != Some(&Token::Sign('.')) => open(after, &names),
+            Token::Name("open") if before.last() != Some(&Token::Sign('.')) => {
+                parse_open_call(after, &names)
+            }
             Token::Name("remove" | "unlink")
                 if before.ends_with(&[Token::Name("os"), Token::Sign('.')]) =>
             {
-                argument(after, &names).map(|(path, _)| (path, EDIT))
+                parse_first_argument(after, &names).map(|(path, _)| (path, EDIT))
             }
-            Token::Name(method) => {
-                method_effect(method, after).and_then(|how| Some((owner(before, &names)?, how)))
-            }
+            Token::Name(method) => method_effect(method, after)
+                .and_then(|how| Some((find_method_path(before, &names)?, how))),
             _ => None,
         };
         found.extend(touch.map(|(path, how)| (path.to_owned(), how)));
@@ -73,8 +80,11 @@ fn opened(program: &str) -> Vec<(String, ToolEffect)> {
 }
 
 /// Returns the file of `open(…)` and what is done with it.
-fn open<'p>(after: &[Token<'p>], names: &HashMap<&str, &'p str>) -> Option<(&'p str, ToolEffect)> {
-    let (path, rest) = argument(after, names)?;
+fn parse_open_call<'p>(
+    after: &[Token<'p>],
+    names: &HashMap<&str, &'p str>,
+) -> Option<(&'p str, ToolEffect)> {
+    let (path, rest) = parse_first_argument(after, names)?;
     Some((path, mode_effect(rest)?))
 }
 
@@ -91,7 +101,7 @@ fn mode_effect(rest: &[Token<'_>]) -> Option<ToolEffect> {
 }
 
 /// Returns the first argument of a call, if its text is certain, and the rest of the call.
-fn argument<'t, 'p>(
+fn parse_first_argument<'t, 'p>(
     after: &'t [Token<'p>],
     names: &HashMap<&str, &'p str>,
 ) -> Option<(&'p str, &'t [Token<'p>])> {
@@ -124,7 +134,7 @@ fn method_effect(method: &str, after: &[Token<'_>]) -> Option<ToolEffect> {
 }
 
 /// Returns the file of the path before a method: `Path("x").` or `name.`.
-fn owner<'p>(before: &[Token<'p>], names: &HashMap<&str, &'p str>) -> Option<&'p str> {
+fn find_method_path<'p>(before: &[Token<'p>], names: &HashMap<&str, &'p str>) -> Option<&'p str> {
     match before {
         [
             ..,
@@ -150,7 +160,7 @@ fn owner<'p>(before: &[Token<'p>], names: &HashMap<&str, &'p str>) -> Option<&'p
 }
 
 /// Returns the variables that are set once, to a literal or a path of one.
-fn literals<'p>(tokens: &[Token<'p>]) -> HashMap<&'p str, &'p str> {
+fn collect_literals<'p>(tokens: &[Token<'p>]) -> HashMap<&'p str, &'p str> {
     let mut names: HashMap<&str, Option<&str>> = HashMap::new();
     let mut lines = tokens.split(|token| matches!(token, Token::Line | Token::Sign(';')));
     let set = lines.by_ref().filter_map(|line| match line {
@@ -181,7 +191,7 @@ fn literals<'p>(tokens: &[Token<'p>]) -> HashMap<&'p str, &'p str> {
 }
 
 /// Splits a program into what matters here.
-fn split(program: &str) -> Vec<Token<'_>> {
+fn tokenize_program(program: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = program;
     while let Some(first) = rest.chars().next() {
@@ -190,13 +200,13 @@ fn split(program: &str) -> Vec<Token<'_>> {
         match first {
             '#' => taken = rest.find('\n').unwrap_or(rest.len()),
             '\n' => tokens.push(Token::Line),
-            '\'' | '"' => taken = text(rest, &mut tokens),
+            '\'' | '"' => taken = scan_literal(rest, &mut tokens),
             _ if is_name(first) => {
                 taken = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
                 let word = &rest[..taken];
                 let is_prefix = rest[taken..].starts_with(['\'', '"']) && word.len() <= 2;
                 if is_prefix {
-                    taken += text(&rest[taken..], &mut tokens);
+                    taken += scan_literal(&rest[taken..], &mut tokens);
                     if !matches!(word, "r" | "R" | "u")
                         && let Some(last) = tokens.last_mut()
                     {
@@ -216,7 +226,7 @@ fn split(program: &str) -> Vec<Token<'_>> {
 }
 
 /// Takes a literal; returns its length.
-fn text<'p>(rest: &'p str, tokens: &mut Vec<Token<'p>>) -> usize {
+fn scan_literal<'p>(rest: &'p str, tokens: &mut Vec<Token<'p>>) -> usize {
     let quote = &rest[..1];
     let triple = quote.repeat(3);
     let mark = if rest.starts_with(&triple) { triple.as_str() } else { quote };

@@ -13,7 +13,11 @@ use crate::agents::notes::AgentNotes;
 /// The limit of abilities in one list.
 const MOST: usize = 1_000;
 
-pub(super) fn read(notes: &mut AgentNotes<'_>, keyed: &Keyed<'_>, metadata: &mut Metadata) {
+pub(super) fn parse_abilities(
+    notes: &mut AgentNotes<'_>,
+    keyed: &Keyed<'_>,
+    metadata: &mut Metadata,
+) {
     let (mut allow, mut deny) = (keyed.get("allow"), keyed.get("deny"));
     if let Some(node) = keyed.get("abilities") {
         // Y42: reading only one of them would lose the denials of the other.
@@ -27,32 +31,36 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, keyed: &Keyed<'_>, metadata: &mut
         }
         match node.value() {
             Yaml::Mapping(mapping) => {
-                let below = below(notes, mapping);
+                let below = index_ability_fields(notes, mapping);
                 (allow, deny) = (below.get("allow"), below.get("deny"));
             }
             _ => allow = Some(node),
         }
     }
-    metadata.abilities_span = allow.or(deny).map_or(Span::at(0), Node::span);
-    let allowed = allow.map(|node| list(notes, "allow", node));
-    let denied = deny.map(|node| list(notes, "deny", node)).unwrap_or_default();
-    compare(notes, allowed.as_deref().unwrap_or_default(), &denied);
+    metadata.abilities_span = allow.or(deny).map_or(Span::empty_at(0), Node::span);
+    let allowed = allow.map(|node| parse_ability_list(notes, "allow", node));
+    let denied = deny.map(|node| parse_ability_list(notes, "deny", node)).unwrap_or_default();
+    report_ability_overlaps(notes, allowed.as_deref().unwrap_or_default(), &denied);
     let abilities = |found: Vec<(Ability, Span)>| found.into_iter().map(|(name, _)| name).collect();
     metadata.abilities.allow = allowed.map(abilities);
     metadata.abilities.deny = abilities(denied);
 }
 
 /// Reads the fields of `abilities`. An unknown field may be a misspelled `deny`, so it is an error.
-fn below<'y>(notes: &mut AgentNotes<'_>, mapping: Mapping<'y>) -> Keyed<'y> {
+fn index_ability_fields<'y>(notes: &mut AgentNotes<'_>, mapping: Mapping<'y>) -> Keyed<'y> {
     let before = notes.list.len();
-    let keyed = Keyed::of(mapping, &["allow", "deny"], "`abilities`", notes);
+    let keyed = Keyed::from_mapping(mapping, &["allow", "deny"], "`abilities`", notes);
     for note in &mut notes.list[before..] {
         note.severity = Severity::Error;
     }
     keyed
 }
 
-fn list(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>) -> Vec<(Ability, Span)> {
+fn parse_ability_list(
+    notes: &mut AgentNotes<'_>,
+    name: &str,
+    node: Node<'_>,
+) -> Vec<(Ability, Span)> {
     let mut found: Vec<(Ability, Span)> = Vec::new();
     let mut known = BTreeSet::new();
     let mut add = |text: &str, span, notes: &mut AgentNotes<'_>| match text.parse::<Ability>() {
@@ -114,7 +122,11 @@ fn list(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>) -> Vec<(Ability,
 
 /// A73, A74, Y46: reports equal names in both lists. A base name and a program do not contradict
 /// each other; the denial wins.
-fn compare(notes: &mut AgentNotes<'_>, allow: &[(Ability, Span)], deny: &[(Ability, Span)]) {
+fn report_ability_overlaps(
+    notes: &mut AgentNotes<'_>,
+    allow: &[(Ability, Span)],
+    deny: &[(Ability, Span)],
+) {
     for (allowed, span) in allow {
         for (denied, _) in deny.iter().filter(|(denied, _)| denied.forbids(allowed)) {
             match (allowed, denied) {

@@ -12,7 +12,7 @@ const FIELDS: [&str; 4] = ["name", "description", "body", "argument-hint"];
 /// The possible forms of an entry, for messages.
 const WANTED: &str = "a path, an address, or `name`, `description` and `body`";
 
-pub(super) fn read(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<CommandEntry> {
+pub(super) fn parse_commands(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<CommandEntry> {
     let Yaml::Sequence(list) = node.value() else {
         wrong_type(notes, "commands", node, "a list");
         return Vec::new();
@@ -31,9 +31,11 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<CommandEnt
     for (index, item) in list.iter().take(limits::AGENT_COMMANDS).enumerate() {
         match item.value() {
             Yaml::Scalar(text) if !text.trim().is_empty() => {
-                entries.extend(reference(notes, text.trim(), item));
+                entries.extend(parse_command_reference(notes, text.trim(), item));
             }
-            Yaml::Mapping(mapping) => entries.extend(inline(notes, mapping, index, item)),
+            Yaml::Mapping(mapping) => {
+                entries.extend(parse_inline_command(notes, mapping, index, item));
+            }
             other => {
                 let noun = if matches!(other, Yaml::Scalar(_)) { "empty" } else { other.noun() };
                 let message = format!("entry {} of `commands` is {noun}", index + 1);
@@ -49,7 +51,11 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<CommandEnt
     entries
 }
 
-fn reference(notes: &mut AgentNotes<'_>, text: &str, node: Node<'_>) -> Option<CommandEntry> {
+fn parse_command_reference(
+    notes: &mut AgentNotes<'_>,
+    text: &str,
+    node: Node<'_>,
+) -> Option<CommandEntry> {
     let span = node.span();
     let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
@@ -71,13 +77,13 @@ fn reference(notes: &mut AgentNotes<'_>, text: &str, node: Node<'_>) -> Option<C
     }
 }
 
-fn inline(
+fn parse_inline_command(
     notes: &mut AgentNotes<'_>,
     mapping: Mapping<'_>,
     index: usize,
     node: Node<'_>,
 ) -> Option<CommandEntry> {
-    let keyed = Keyed::of(mapping, &FIELDS, "a command", notes);
+    let keyed = Keyed::from_mapping(mapping, &FIELDS, "a command", notes);
     let named =
         keyed.get("name").and_then(Node::as_str).map(str::trim).filter(|name| !name.is_empty());
     let shown = match named {

@@ -24,12 +24,12 @@ pub(crate) struct Template {
 
 impl Template {
     pub(crate) fn parse(text: &str) -> Result<Template, TemplateProblem> {
-        parse::parse(text).map(|nodes| Template { nodes })
+        parse::parse_template(text).map(|nodes| Template { nodes })
     }
 
     /// Renders it with `input` as `ctx.input`.
     pub(crate) fn render(&self, input: &AgentValue) -> Result<String, TemplateProblem> {
-        render::render(&self.nodes, input)
+        render::render_template(&self.nodes, input)
     }
 }
 
@@ -78,7 +78,7 @@ impl TagPlace {
         TemplateProblem { kind, place: self }
     }
 
-    fn syntax(self, message: impl Into<String>) -> TemplateProblem {
+    fn syntax_error(self, message: impl Into<String>) -> TemplateProblem {
         self.problem(TemplateProblemKind::Syntax(message.into()))
     }
 }
@@ -138,12 +138,12 @@ struct Path {
 
 impl Expression {
     /// Returns the path as the author wrote it.
-    fn written(&self) -> &str {
+    fn source_text(&self) -> &str {
         match self {
             Expression::Path(path) => &path.written,
             Expression::Literal(AgentValue::Text(text) | AgentValue::Plain(text)) => text,
             Expression::Literal(_) => "null",
-            Expression::Lookup(object, _) => object.written(),
+            Expression::Lookup(object, _) => object.source_text(),
         }
     }
 }

@@ -14,7 +14,7 @@ const EXPRESSION_DEPTH: usize = 8;
 const BLOCKS: [&str; 4] = ["if", "unless", "each", "with"];
 
 /// Returns the error for a tag that needs other files or code: an agent has one text.
-fn unavailable(content: &str, place: TagPlace) -> TemplateProblem {
+fn unavailable_tag(content: &str, place: TagPlace) -> TemplateProblem {
     let (kind, rest) = match content.strip_prefix('#').map_or(content, str::trim_start) {
         rest if content.starts_with('#') && rest.starts_with('>') => {
             ("a block with a partial", rest)
@@ -26,23 +26,28 @@ fn unavailable(content: &str, place: TagPlace) -> TemplateProblem {
     // The first words are enough to find it.
     let words: Vec<&str> = rest.split_whitespace().take(2).collect();
     let hash = if content.starts_with('#') { "#" } else { "" };
-    place.syntax(format!("`{{{{{hash}{}}}}}` is {kind}, and there are none here", words.join(" ")))
+    place.syntax_error(format!(
+        "`{{{{{hash}{}}}}}` is {kind}, and there are none here",
+        words.join(" ")
+    ))
 }
 
 fn no_helper(name: &str, place: TagPlace) -> TemplateProblem {
     let known = "there are `if`, `unless`, `each`, `with` and `lookup`";
-    place.syntax(format!("there is no helper `{name}`; {known}"))
+    place.syntax_error(format!("there is no helper `{name}`; {known}"))
 }
 
-pub(super) fn parse(text: &str) -> Result<Vec<TemplateNode>, TemplateProblem> {
+pub(super) fn parse_template(text: &str) -> Result<Vec<TemplateNode>, TemplateProblem> {
     let mut parsing =
         Parsing { text, at: 0, pending: String::new(), nodes: Vec::new(), open: Vec::new() };
     while parsing.at < text.len() {
-        parsing.step()?;
+        parsing.parse_next()?;
     }
-    parsing.flush();
+    parsing.flush_text();
     match parsing.open.pop() {
-        Some(open) => Err(open.block.place.syntax(format!("`{}` is never closed", open.name))),
+        Some(open) => {
+            Err(open.block.place.syntax_error(format!("`{}` is never closed", open.name)))
+        }
         None => Ok(parsing.nodes),
     }
 }
@@ -77,7 +82,7 @@ struct Tag<'t> {
 }
 
 impl<'t> Parsing<'t> {
-    fn step(&mut self) -> Result<(), TemplateProblem> {
+    fn parse_next(&mut self) -> Result<(), TemplateProblem> {
         let rest = &self.text[self.at..];
         let Some(found) = rest.find("{{") else {
             self.pending.push_str(rest);
@@ -88,13 +93,13 @@ impl<'t> Parsing<'t> {
         let Some(literal) = before.strip_suffix('\\') else {
             self.pending.push_str(before);
             self.at += found;
-            return self.tag();
+            return self.parse_tag();
         };
         self.pending.push_str(literal);
         if literal.ends_with('\\') {
             // Two backslashes are one, and the tag is a tag.
             self.at += found;
-            return self.tag();
+            return self.parse_tag();
         }
         // One backslash: the tag is text up to the next one.
         let tail = &rest[found + 2..];
@@ -104,14 +109,14 @@ impl<'t> Parsing<'t> {
         Ok(())
     }
 
-    fn flush(&mut self) {
+    fn flush_text(&mut self) {
         let text = std::mem::take(&mut self.pending);
         if !text.is_empty() {
-            self.push(TemplateNode::Text(text));
+            self.push_node(TemplateNode::Text(text));
         }
     }
 
-    fn push(&mut self, node: TemplateNode) {
+    fn push_node(&mut self, node: TemplateNode) {
         match self.open.last_mut() {
             Some(open) if open.in_inverse => open.block.inverse.push(node),
             Some(open) => open.block.body.push(node),
@@ -120,7 +125,7 @@ impl<'t> Parsing<'t> {
     }
 
     /// Parses the tag at the current position.
-    fn tag(&mut self) -> Result<(), TemplateProblem> {
+    fn parse_tag(&mut self) -> Result<(), TemplateProblem> {
         let tag = self.read_tag()?;
         let content = tag.content.trim();
         let first = content.chars().next();
@@ -135,8 +140,8 @@ impl<'t> Parsing<'t> {
             self.pending.len()
         };
         self.pending.truncate(kept);
-        self.flush();
-        self.act(content, tag.place)?;
+        self.flush_text();
+        self.parse_tag_content(content, tag.place)?;
         self.at = alone.unwrap_or(tag.end);
         if tag.trims.1 {
             let rest = &self.text[tag.end..];
@@ -149,11 +154,11 @@ impl<'t> Parsing<'t> {
     fn read_tag(&self) -> Result<Tag<'t>, TemplateProblem> {
         let rest = &self.text[self.at..];
         let here = TagPlace { offset: self.at, length: 2 };
-        let unclosed = || here.syntax("a `{{` is never closed; `\\{{` is a literal one");
+        let unclosed = || here.syntax_error("a `{{` is never closed; `\\{{` is a literal one");
         if rest.starts_with("{{{{") {
             let name =
                 rest.trim_start_matches(['{', '~']).split(['}', ' ']).next().unwrap_or_default();
-            return Err(here.syntax(format!(
+            return Err(here.syntax_error(format!(
                 "`{{{{{{{{{name}}}}}}}}}` is a raw block, and there are none here"
             )));
         }
@@ -166,7 +171,7 @@ impl<'t> Parsing<'t> {
         } else if body.starts_with('!') {
             inner.find(close).ok_or_else(unclosed)?
         } else {
-            closing(inner, close).ok_or_else(unclosed)?
+            find_tag_end(inner, close).ok_or_else(unclosed)?
         };
         let content = &inner[..length];
         let trims = (content.starts_with('~'), content.len() > 1 && content.ends_with('~'));
@@ -192,39 +197,39 @@ impl<'t> Parsing<'t> {
         next.filter(|_| begins).map(|next| self.text.len() - next.len())
     }
 
-    fn act(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
+    fn parse_tag_content(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
         let mut letters = content.chars();
         match letters.next() {
-            None => Err(place.syntax("the tag is empty")),
+            None => Err(place.syntax_error("the tag is empty")),
             Some('!') => Ok(()),
-            Some('>' | '*') => Err(unavailable(content, place)),
+            Some('>' | '*') => Err(unavailable_tag(content, place)),
             Some('#') => match letters.as_str().trim_start() {
-                name if name.starts_with(['>', '*']) => Err(unavailable(content, place)),
+                name if name.starts_with(['>', '*']) => Err(unavailable_tag(content, place)),
                 name => self.open_block(name, place, false),
             },
             Some('/') => self.close_block(letters.as_str().trim(), place),
             Some('^') => match letters.as_str().trim() {
-                "" => self.otherwise("", place),
+                "" => self.parse_else("", place),
                 name => self.open_inverted(name, place),
             },
-            Some('&') => self.print(letters.as_str().trim(), place),
+            Some('&') => self.parse_print_tag(letters.as_str().trim(), place),
             _ => match content.strip_prefix("else") {
-                Some("") => self.otherwise("", place),
+                Some("") => self.parse_else("", place),
                 Some(rest) if rest.starts_with(char::is_whitespace) => {
-                    self.otherwise(rest.trim(), place)
+                    self.parse_else(rest.trim(), place)
                 }
-                _ => self.print(content, place),
+                _ => self.parse_print_tag(content, place),
             },
         }
     }
 
-    fn print(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
-        let words = words(content, place)?;
+    fn parse_print_tag(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
+        let words = split_tag_words(content, place)?;
         let expression = match words.as_slice() {
-            [one] => expression(one, place, 0)?,
-            words => call(words, place, 0)?,
+            [one] => parse_expression(one, place, 0)?,
+            words => parse_helper_call(words, place, 0)?,
         };
-        self.push(TemplateNode::Print { expression, place });
+        self.push_node(TemplateNode::Print { expression, place });
         Ok(())
     }
 
@@ -237,12 +242,12 @@ impl<'t> Parsing<'t> {
         let (content, parameters) = match content.split_once(" as |") {
             Some((content, names)) => {
                 let names = names.trim_end().strip_suffix('|');
-                let names = names.ok_or_else(|| place.syntax("`as |` is never closed"))?;
+                let names = names.ok_or_else(|| place.syntax_error("`as |` is never closed"))?;
                 (content, names.split_whitespace().map(str::to_owned).collect())
             }
             None => (content, Vec::new()),
         };
-        let mut words = words(content, place)?;
+        let mut words = split_tag_words(content, place)?;
         let mut include_zero = false;
         words.retain(|word| match word {
             TagWord::Option(name, value) if name == "includeZero" => {
@@ -260,24 +265,24 @@ impl<'t> Parsing<'t> {
                     "with" => TemplateBlockKind::With,
                     _ => return Err(no_helper(name, place)),
                 };
-                (name.clone(), kind, expression(subject, place, 0)?)
+                (name.clone(), kind, parse_expression(subject, place, 0)?)
             }
             [TagWord::Name(name)] if BLOCKS.contains(&name.as_str()) => {
-                return Err(place.syntax(format!("`{name}` needs to know of what")));
+                return Err(place.syntax_error(format!("`{name}` needs to know of what")));
             }
             [word @ TagWord::Name(name)] => {
-                (name.clone(), TemplateBlockKind::Section, expression(word, place, 0)?)
+                (name.clone(), TemplateBlockKind::Section, parse_expression(word, place, 0)?)
             }
             [TagWord::Name(name), ..] if !BLOCKS.contains(&name.as_str()) => {
                 return Err(no_helper(name, place));
             }
             [TagWord::Name(name), _, TagWord::Option(option, _), ..] => {
-                return Err(place.syntax(format!("`{name}` has no option `{option}`")));
+                return Err(place.syntax_error(format!("`{name}` has no option `{option}`")));
             }
             [TagWord::Name(name), ..] => {
-                return Err(place.syntax(format!("`{name}` takes one value")));
+                return Err(place.syntax_error(format!("`{name}` takes one value")));
             }
-            _ => return Err(place.syntax("a block needs a name and one value")),
+            _ => return Err(place.syntax_error("a block needs a name and one value")),
         };
         let block = TemplateBlock {
             kind,
@@ -290,7 +295,7 @@ impl<'t> Parsing<'t> {
         };
         if self.open.len() >= limits::TEMPLATE_DEPTH {
             let limit = limits::TEMPLATE_DEPTH;
-            return Err(place.syntax(format!("more than {limit} blocks are nested")));
+            return Err(place.syntax_error(format!("more than {limit} blocks are nested")));
         }
         self.open.push(OpenBlock { name, block, in_inverse: false, has_else: false, chained });
         Ok(())
@@ -306,13 +311,13 @@ impl<'t> Parsing<'t> {
     }
 
     /// Parses `else`, possibly with a block of its own.
-    fn otherwise(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
+    fn parse_else(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
         match self.open.last_mut() {
             Some(open) if !open.has_else => {
                 (open.has_else, open.in_inverse) = (true, !open.in_inverse);
             }
-            Some(_) => return Err(place.syntax("there is a second `else`")),
-            None => return Err(place.syntax("there is an `else` without a block")),
+            Some(_) => return Err(place.syntax_error("there is a second `else`")),
+            None => return Err(place.syntax_error("there is an `else` without a block")),
         }
         if content.is_empty() { Ok(()) } else { self.open_block(content, place, true) }
     }
@@ -320,15 +325,15 @@ impl<'t> Parsing<'t> {
     fn close_block(&mut self, name: &str, place: TagPlace) -> Result<(), TemplateProblem> {
         loop {
             let Some(open) = self.open.pop() else {
-                return Err(place.syntax(format!("`{name}` is closed, but was never opened")));
+                return Err(place.syntax_error(format!("`{name}` is closed, but was never opened")));
             };
             let chained = open.chained;
             // A chained block closes with the block around it.
             if !chained && open.name != name {
                 let message = format!("`{}` is closed by `{name}`", open.name);
-                return Err(place.syntax(message));
+                return Err(place.syntax_error(message));
             }
-            self.push(TemplateNode::Block(Box::new(open.block)));
+            self.push_node(TemplateNode::Block(Box::new(open.block)));
             if !chained {
                 return Ok(());
             }
@@ -348,7 +353,7 @@ fn end_of_comment(text: &str, close: &str) -> Option<usize> {
 }
 
 /// Finds the end of a tag, outside quotes.
-fn closing(text: &str, close: &str) -> Option<usize> {
+fn find_tag_end(text: &str, close: &str) -> Option<usize> {
     let mut quote: Option<char> = None;
     for (at, character) in text.char_indices() {
         match quote {
@@ -371,19 +376,19 @@ enum TagWord {
     Nested(String),
 }
 
-fn words(content: &str, place: TagPlace) -> Result<Vec<TagWord>, TemplateProblem> {
+fn split_tag_words(content: &str, place: TagPlace) -> Result<Vec<TagWord>, TemplateProblem> {
     let mut words = Vec::new();
     let mut rest = content.trim();
     while let Some(first) = rest.chars().next() {
         let (word, length) = match first {
             '"' | '\'' => {
                 let end = rest[1..].find(first);
-                let end = end.ok_or_else(|| place.syntax("a quote is never closed"))?;
+                let end = end.ok_or_else(|| place.syntax_error("a quote is never closed"))?;
                 (TagWord::Quoted(rest[1..=end].to_owned()), end + 2)
             }
             '(' => {
-                let end = parenthesis(rest);
-                let end = end.ok_or_else(|| place.syntax("a parenthesis is never closed"))?;
+                let end = find_closing_parenthesis(rest);
+                let end = end.ok_or_else(|| place.syntax_error("a parenthesis is never closed"))?;
                 (TagWord::Nested(rest[1..end].to_owned()), end + 1)
             }
             _ => {
@@ -418,7 +423,7 @@ fn name_length(text: &str) -> usize {
     text.len()
 }
 
-fn parenthesis(text: &str) -> Option<usize> {
+fn find_closing_parenthesis(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
@@ -431,18 +436,22 @@ fn parenthesis(text: &str) -> Option<usize> {
     None
 }
 
-fn expression(
+fn parse_expression(
     word: &TagWord,
     place: TagPlace,
     depth: usize,
 ) -> Result<Expression, TemplateProblem> {
     match word {
         TagWord::Quoted(text) => Ok(Expression::Literal(AgentValue::Text(text.clone()))),
-        TagWord::Option(name, _) => Err(place.syntax(format!("there is no option `{name}` here"))),
-        TagWord::Nested(_) if depth >= EXPRESSION_DEPTH => {
-            Err(place.syntax("parentheses are nested too deep"))
+        TagWord::Option(name, _) => {
+            Err(place.syntax_error(format!("there is no option `{name}` here")))
         }
-        TagWord::Nested(content) => call(&words(content, place)?, place, depth + 1),
+        TagWord::Nested(_) if depth >= EXPRESSION_DEPTH => {
+            Err(place.syntax_error("parentheses are nested too deep"))
+        }
+        TagWord::Nested(content) => {
+            parse_helper_call(&split_tag_words(content, place)?, place, depth + 1)
+        }
         TagWord::Name(name) => match name.as_str() {
             "null" | "undefined" => Ok(Expression::Literal(AgentValue::Null)),
             "true" | "false" => Ok(Expression::Literal(AgentValue::Plain(name.clone()))),
@@ -451,26 +460,30 @@ fn expression(
             {
                 Ok(Expression::Literal(AgentValue::Plain(name.clone())))
             }
-            _ => path(name, place).map(Expression::Path),
+            _ => parse_path(name, place).map(Expression::Path),
         },
     }
 }
 
 /// Reads a helper with its arguments: `lookup` is the only one that has a value.
-fn call(words: &[TagWord], place: TagPlace, depth: usize) -> Result<Expression, TemplateProblem> {
+fn parse_helper_call(
+    words: &[TagWord],
+    place: TagPlace,
+    depth: usize,
+) -> Result<Expression, TemplateProblem> {
     match words {
         [TagWord::Name(name), object, key] if name == "lookup" => {
-            let object = expression(object, place, depth)?;
-            let key = expression(key, place, depth)?;
+            let object = parse_expression(object, place, depth)?;
+            let key = parse_expression(key, place, depth)?;
             Ok(Expression::Lookup(Box::new(object), Box::new(key)))
         }
         [TagWord::Name(name), ..] => Err(no_helper(name, place)),
-        _ => Err(place.syntax("this is not an expression")),
+        _ => Err(place.syntax_error("this is not an expression")),
     }
 }
 
-fn path(written: &str, place: TagPlace) -> Result<Path, TemplateProblem> {
-    let invalid = || place.syntax(format!("`{written}` is not a name"));
+fn parse_path(written: &str, place: TagPlace) -> Result<Path, TemplateProblem> {
+    let invalid = || place.syntax_error(format!("`{written}` is not a name"));
     let mut path =
         Path { written: written.to_owned(), up: 0, data: false, this: false, names: Vec::new() };
     let mut rest = written;

@@ -11,14 +11,14 @@ use super::{
 };
 use crate::agents::value::AgentValue;
 
-pub(super) fn render<'v>(
+pub(super) fn render_template<'v>(
     nodes: &'v [TemplateNode],
     input: &'v AgentValue,
 ) -> Result<String, TemplateProblem> {
     let frames =
         vec![ContextFrame { value: ContextValue::Context, turn: None, parameters: Vec::new() }];
     let mut rendering = Rendering { input, frames, output: String::new(), steps: Cell::new(0) };
-    rendering.nodes(nodes)?;
+    rendering.render_nodes(nodes)?;
     Ok(rendering.output)
 }
 
@@ -120,22 +120,24 @@ struct Rendering<'v> {
 
 impl<'v> Rendering<'v> {
     /// Renders nodes. The recursion is bounded by the nesting of blocks.
-    fn nodes(&mut self, nodes: &'v [TemplateNode]) -> Result<(), TemplateProblem> {
+    fn render_nodes(&mut self, nodes: &'v [TemplateNode]) -> Result<(), TemplateProblem> {
         for node in nodes {
             match node {
-                TemplateNode::Text(text) => self.write(text, TagPlace { offset: 0, length: 0 })?,
-                TemplateNode::Print { expression, place } => {
-                    let item = self.strict(expression, *place)?;
-                    self.print(item, expression, *place)?;
+                TemplateNode::Text(text) => {
+                    self.write_text(text, TagPlace { offset: 0, length: 0 })?;
                 }
-                TemplateNode::Block(block) => self.block(block)?,
+                TemplateNode::Print { expression, place } => {
+                    let item = self.evaluate_required(expression, *place)?;
+                    self.write_value(item, expression, *place)?;
+                }
+                TemplateNode::Block(block) => self.render_block(block)?,
             }
         }
         Ok(())
     }
 
-    fn write(&mut self, text: &str, place: TagPlace) -> Result<(), TemplateProblem> {
-        self.step(place)?;
+    fn write_text(&mut self, text: &str, place: TagPlace) -> Result<(), TemplateProblem> {
+        self.count_step(place)?;
         self.output.push_str(text);
         if self.output.len() > limits::TEMPLATE_BYTES {
             let limit = limits::TEMPLATE_BYTES;
@@ -145,7 +147,7 @@ impl<'v> Rendering<'v> {
         Ok(())
     }
 
-    fn step(&mut self, place: TagPlace) -> Result<(), TemplateProblem> {
+    fn count_step(&mut self, place: TagPlace) -> Result<(), TemplateProblem> {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() > limits::TEMPLATE_STEPS {
             let message = format!("takes more than {} steps to render", limits::TEMPLATE_STEPS);
@@ -154,32 +156,32 @@ impl<'v> Rendering<'v> {
         Ok(())
     }
 
-    fn print(
+    fn write_value(
         &mut self,
         item: ContextValue<'v>,
         of: &Expression,
         place: TagPlace,
     ) -> Result<(), TemplateProblem> {
         let not_text = |noun| {
-            place.problem(TemplateProblemKind::NotText { name: of.written().to_owned(), noun })
+            place.problem(TemplateProblemKind::NotText { name: of.source_text().to_owned(), noun })
         };
         match item {
             ContextValue::Context => Err(not_text("a mapping")),
-            ContextValue::Key(text) => self.write(text, place),
-            ContextValue::Number(number) => self.write(&number.to_string(), place),
-            ContextValue::Flag(flag) => self.write(if flag { "true" } else { "false" }, place),
+            ContextValue::Key(text) => self.write_text(text, place),
+            ContextValue::Number(number) => self.write_text(&number.to_string(), place),
+            ContextValue::Flag(flag) => self.write_text(if flag { "true" } else { "false" }, place),
             ContextValue::Value(AgentValue::Null) => Ok(()),
             ContextValue::Value(AgentValue::Text(text) | AgentValue::Plain(text)) => {
-                self.write(text, place)
+                self.write_text(text, place)
             }
             ContextValue::Value(AgentValue::List(list)) => {
                 for (index, value) in list.iter().enumerate() {
                     if index > 0 {
-                        self.write(",", place)?;
+                        self.write_text(",", place)?;
                     }
                     match value {
                         AgentValue::Text(text) | AgentValue::Plain(text) => {
-                            self.write(text, place)?;
+                            self.write_text(text, place)?;
                         }
                         AgentValue::Null => {}
                         other => return Err(not_text(other.noun())),
@@ -191,13 +193,13 @@ impl<'v> Rendering<'v> {
         }
     }
 
-    fn block(&mut self, block: &'v TemplateBlock) -> Result<(), TemplateProblem> {
-        self.step(block.place)?;
+    fn render_block(&mut self, block: &'v TemplateBlock) -> Result<(), TemplateProblem> {
+        self.count_step(block.place)?;
         let subject = match block.kind {
             TemplateBlockKind::If | TemplateBlockKind::Unless => {
-                self.asked(&block.subject, block.place)?
+                self.evaluate_condition(&block.subject, block.place)?
             }
-            _ => Some(self.strict(&block.subject, block.place)?),
+            _ => Some(self.evaluate_required(&block.subject, block.place)?),
         };
         let is_empty = subject.is_none_or(|item| match block.kind {
             TemplateBlockKind::Section => item.is_nothing(),
@@ -206,60 +208,62 @@ impl<'v> Rendering<'v> {
         });
         let Some(item) = subject.filter(|_| !is_empty) else {
             let is_unless = block.kind == TemplateBlockKind::Unless;
-            return self.nodes(if is_unless { &block.body } else { &block.inverse });
+            return self.render_nodes(if is_unless { &block.body } else { &block.inverse });
         };
         match (block.kind, item) {
-            (TemplateBlockKind::If, _) => self.nodes(&block.body),
+            (TemplateBlockKind::If, _) => self.render_nodes(&block.body),
             (
                 TemplateBlockKind::Each | TemplateBlockKind::Section,
                 ContextValue::Value(AgentValue::List(list)),
             ) => {
                 let items = list.iter().enumerate();
                 let keyed = items.map(|(index, value)| (ContextValue::Number(index), value));
-                self.each(block, keyed, list.len())
+                self.render_each(block, keyed, list.len())
             }
             (TemplateBlockKind::Each, ContextValue::Value(AgentValue::Fields(fields)))
                 if !fields.is_empty() =>
             {
                 let keyed = fields.iter().map(|(name, value)| (ContextValue::Key(name), value));
-                self.each(block, keyed, fields.len())
+                self.render_each(block, keyed, fields.len())
             }
             // A string has no items.
-            (TemplateBlockKind::Unless | TemplateBlockKind::Each, _) => self.nodes(&block.inverse),
+            (TemplateBlockKind::Unless | TemplateBlockKind::Each, _) => {
+                self.render_nodes(&block.inverse)
+            }
             // `true` has no context of its own.
-            (TemplateBlockKind::Section, item) if item.is_true() => self.nodes(&block.body),
+            (TemplateBlockKind::Section, item) if item.is_true() => self.render_nodes(&block.body),
             (TemplateBlockKind::Section | TemplateBlockKind::With, _) => {
                 let name = block.parameters.first();
                 let parameters = name.map(|name| (name.as_str(), item)).into_iter().collect();
                 self.frames.push(ContextFrame { value: item, turn: None, parameters });
-                let rendered = self.nodes(&block.body);
+                let rendered = self.render_nodes(&block.body);
                 self.frames.pop();
                 rendered
             }
         }
     }
 
-    fn each(
+    fn render_each(
         &mut self,
         block: &'v TemplateBlock,
         items: impl Iterator<Item = (ContextValue<'v>, &'v AgentValue)>,
         count: usize,
     ) -> Result<(), TemplateProblem> {
         for (index, (key, value)) in items.enumerate() {
-            self.step(block.place)?;
+            self.count_step(block.place)?;
             let given = [ContextValue::Value(value), key];
             let names = block.parameters.iter().map(String::as_str);
             let parameters = names.zip(given).collect();
             let turn = Some(Iteration { key, index, is_last: index + 1 == count });
             self.frames.push(ContextFrame { value: ContextValue::Value(value), turn, parameters });
-            let rendered = self.nodes(&block.body);
+            let rendered = self.render_nodes(&block.body);
             self.frames.pop();
             rendered?;
         }
         Ok(())
     }
 
-    fn strict(
+    fn evaluate_required(
         &self,
         expression: &'v Expression,
         place: TagPlace,
@@ -271,7 +275,7 @@ impl<'v> Rendering<'v> {
 
     /// Evaluates the condition of `if`, which data may lack; a name that the context itself lacks
     /// is an error all the same.
-    fn asked(
+    fn evaluate_condition(
         &self,
         expression: &'v Expression,
         place: TagPlace,
@@ -287,7 +291,7 @@ impl<'v> Rendering<'v> {
 
     fn evaluate(&self, expression: &'v Expression) -> Result<ContextValue<'v>, MissingPath<'v>> {
         match expression {
-            Expression::Path(path) => self.follow(path),
+            Expression::Path(path) => self.resolve_path(path),
             Expression::Literal(value) => Ok(ContextValue::Value(value)),
             Expression::Lookup(object, key) => {
                 let name = match self.evaluate(key)? {
@@ -300,27 +304,27 @@ impl<'v> Rendering<'v> {
                 };
                 let object = self.evaluate(object)?;
                 let of_context = matches!(object, ContextValue::Context);
-                self.field(object, &name).ok_or(MissingPath { name, of_context })
+                self.find_field(object, &name).ok_or(MissingPath { name, of_context })
             }
         }
     }
 
-    fn field(&self, item: ContextValue<'v>, name: &str) -> Option<ContextValue<'v>> {
+    fn find_field(&self, item: ContextValue<'v>, name: &str) -> Option<ContextValue<'v>> {
         if let ContextValue::Value(AgentValue::Fields(fields)) = item {
             self.steps.set(self.steps.get() + fields.len());
         }
         item.get(name, self.input)
     }
 
-    fn follow(&self, path: &'v Path) -> Result<ContextValue<'v>, MissingPath<'v>> {
+    fn resolve_path(&self, path: &'v Path) -> Result<ContextValue<'v>, MissingPath<'v>> {
         let missing =
             |of_context| MissingPath { name: Cow::Borrowed(path.written.as_str()), of_context };
         let (mut item, names) = match path.names.split_first() {
             Some((name, rest)) if path.data => {
-                (self.data(name).ok_or_else(|| missing(true))?, rest)
+                (self.find_data_variable(name).ok_or_else(|| missing(true))?, rest)
             }
-            Some((name, rest)) if !path.this && self.parameter(name).is_some() => {
-                (self.parameter(name).ok_or_else(|| missing(true))?, rest)
+            Some((name, rest)) if !path.this && self.find_parameter(name).is_some() => {
+                (self.find_parameter(name).ok_or_else(|| missing(true))?, rest)
             }
             _ => {
                 let index = (self.frames.len() - 1).checked_sub(path.up);
@@ -330,12 +334,12 @@ impl<'v> Rendering<'v> {
         };
         for name in names {
             let of_context = matches!(item, ContextValue::Context);
-            item = self.field(item, name).ok_or_else(|| missing(of_context))?;
+            item = self.find_field(item, name).ok_or_else(|| missing(of_context))?;
         }
         Ok(item)
     }
 
-    fn parameter(&self, name: &str) -> Option<ContextValue<'v>> {
+    fn find_parameter(&self, name: &str) -> Option<ContextValue<'v>> {
         let own = |frame: &ContextFrame<'v>| {
             let found = frame.parameters.iter().find(|(known, _)| *known == name);
             found.map(|(_, item)| *item)
@@ -343,7 +347,7 @@ impl<'v> Rendering<'v> {
         self.frames.iter().rev().find_map(own)
     }
 
-    fn data(&self, name: &str) -> Option<ContextValue<'v>> {
+    fn find_data_variable(&self, name: &str) -> Option<ContextValue<'v>> {
         if name == "root" {
             return Some(ContextValue::Context);
         }

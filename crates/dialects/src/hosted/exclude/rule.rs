@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use brief_syntax::glob::{Glob, GlobProblem};
 
 use crate::hosted::pattern::{
-    OPTIONS, PatternSegment, escaped, is_plain, marks, segments, with_slashes,
+    OPTIONS, PatternSegment, escape_pattern, find_pattern_marks, is_plain, split_segments,
+    with_slashes,
 };
 
 /// The limit of alternatives of one pattern.
@@ -43,7 +44,7 @@ pub(super) struct CoveringGlob {
 impl CoveringGlob {
     fn new(text: &str) -> Result<CoveringGlob, GlobProblem> {
         let glob = Glob::with_options(text, OPTIONS).map_err(|error| error.problem())?;
-        let last = segments(text).last().map_or("", |last| last.text);
+        let last = split_segments(text).last().map_or("", |last| last.text);
         let names = is_plain(last) || last.chars().any(char::is_alphanumeric);
         Ok(CoveringGlob { glob, names, names_hidden: !last.starts_with(['*', '?']) })
     }
@@ -92,12 +93,15 @@ pub(super) fn is_of_home(written: &str) -> bool {
 }
 
 /// Compiles a pattern. The string is a message about an invalid or ambiguous one.
-pub(super) fn read(written: &str, homes: &[PathBuf]) -> (Vec<ExcludeRule>, Option<String>) {
+pub(super) fn compile_exclude_pattern(
+    written: &str,
+    homes: &[PathBuf],
+) -> (Vec<ExcludeRule>, Option<String>) {
     let text = with_slashes(written.trim());
     let texts: Vec<(String, bool)> = match text.strip_prefix('~').filter(|_| !homes.is_empty()) {
         Some(rest) => homes
             .iter()
-            .map(|home| (format!("{}/{rest}", escaped(&home.to_string_lossy())), true))
+            .map(|home| (format!("{}/{rest}", escape_pattern(&home.to_string_lossy())), true))
             .collect(),
         None => vec![(text, false)],
     };
@@ -109,7 +113,7 @@ pub(super) fn read(written: &str, homes: &[PathBuf]) -> (Vec<ExcludeRule>, Optio
             Err(UnreadPattern::Syntax(error)) => {
                 problem = Some(format!("is not a glob and is taken as it is: {error}"));
                 // A text longer than any path matches none.
-                let plain = rules_of(&escaped(text), *is_of_home);
+                let plain = rules_of(&escape_pattern(text), *is_of_home);
                 rules.extend(plain.into_iter().flatten());
             }
             Err(UnreadPattern::TooMany) => {
@@ -130,10 +134,10 @@ enum UnreadPattern {
 
 fn rules_of(text: &str, is_of_home: bool) -> Result<Vec<ExcludeRule>, UnreadPattern> {
     let texts = match Glob::with_options(text, OPTIONS).map_err(|error| error.problem()) {
-        Err(GlobProblem::TooLong) => alternatives(text)?,
+        Err(GlobProblem::TooLong) => expand_braces(text)?,
         Err(problem) => return Err(UnreadPattern::Syntax(problem)),
         // Only paths within braces need an expansion.
-        Ok(_) if has_steps_in_braces(text) => match alternatives(text) {
+        Ok(_) if has_steps_in_braces(text) => match expand_braces(text) {
             Err(_) if !has_dots(text) => vec![text.to_owned()],
             texts => texts?,
         },
@@ -141,7 +145,7 @@ fn rules_of(text: &str, is_of_home: bool) -> Result<Vec<ExcludeRule>, UnreadPatt
     };
     let mut ways = Vec::new();
     for text in &texts {
-        walk(text, &mut ways)?;
+        normalize_steps(text, &mut ways)?;
     }
     ways.into_iter().map(|way| way.into_rule(is_of_home).map_err(UnreadPattern::Syntax)).collect()
 }
@@ -178,10 +182,13 @@ impl PatternPath<'_> {
 
 /// Normalizes a pattern step by step. `**/..` has two results: any directory, and the one above,
 /// where the stars match nothing.
-fn walk<'t>(text: &'t str, ways: &mut Vec<PatternPath<'t>>) -> Result<(), UnreadPattern> {
+fn normalize_steps<'t>(
+    text: &'t str,
+    ways: &mut Vec<PatternPath<'t>>,
+) -> Result<(), UnreadPattern> {
     let first = ways.len();
     ways.push(PatternPath::default());
-    for PatternSegment { text: step, is_last } in segments(text) {
+    for PatternSegment { text: step, is_last } in split_segments(text) {
         match step {
             "" | "." => {
                 let is_directory = step.is_empty() && is_last;
@@ -193,7 +200,7 @@ fn walk<'t>(text: &'t str, ways: &mut Vec<PatternPath<'t>>) -> Result<(), Unread
                         ways.push(ways[index].clone());
                         ways[index].steps.pop();
                     }
-                    up(&mut ways[index]);
+                    climb_directory(&mut ways[index]);
                 }
             }
             step => ways[first..].iter_mut().for_each(|way| way.steps.push(step)),
@@ -205,7 +212,7 @@ fn walk<'t>(text: &'t str, ways: &mut Vec<PatternPath<'t>>) -> Result<(), Unread
     Ok(())
 }
 
-fn up(way: &mut PatternPath<'_>) {
+fn climb_directory(way: &mut PatternPath<'_>) {
     if way.steps.pop().is_none() {
         way.climbs += 1;
     }
@@ -213,7 +220,8 @@ fn up(way: &mut PatternPath<'_>) {
 
 /// Returns whether alternatives contain path steps, so that they are expanded before normalization.
 fn has_steps_in_braces(text: &str) -> bool {
-    text.contains('{') && (has_dots(text) || marks(text).any(|m| m.character == '/' && m.depth > 0))
+    text.contains('{')
+        && (has_dots(text) || find_pattern_marks(text).any(|m| m.character == '/' && m.depth > 0))
 }
 
 fn has_dots(text: &str) -> bool {
@@ -221,14 +229,14 @@ fn has_dots(text: &str) -> bool {
 }
 
 /// Expands each alternative of each pair of braces.
-fn alternatives(text: &str) -> Result<Vec<String>, UnreadPattern> {
+fn expand_braces(text: &str) -> Result<Vec<String>, UnreadPattern> {
     let mut done = Vec::new();
     let mut open = vec![text.to_owned()];
     while let Some(text) = open.pop() {
         if done.len() + open.len() > ALTERNATIVES || text.len() > ALTERNATIVE_BYTES {
             return Err(UnreadPattern::TooMany);
         }
-        let Some((before, parts, after)) = braces(&text) else {
+        let Some((before, parts, after)) = split_braces(&text) else {
             done.push(text);
             continue;
         };
@@ -241,8 +249,9 @@ fn alternatives(text: &str) -> Result<Vec<String>, UnreadPattern> {
 }
 
 /// Splits at the first pair of braces: the text before, the alternatives, the text after.
-fn braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
-    let mut outer = marks(text).filter(|mark| mark.depth == 1 && mark.character != '/');
+fn split_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
+    let mut outer =
+        find_pattern_marks(text).filter(|mark| mark.depth == 1 && mark.character != '/');
     let first = outer.next()?;
     let (mut start, mut parts) = (first.at + 1, Vec::new());
     for mark in outer {
@@ -260,7 +269,7 @@ mod tests {
     use super::*;
 
     fn read_shown(written: &str) -> Vec<String> {
-        let (rules, _) = read(written, &[PathBuf::from("/h")]);
+        let (rules, _) = compile_exclude_pattern(written, &[PathBuf::from("/h")]);
         let show = |rule: &ExcludeRule| match rule {
             ExcludeRule::Everything => "all".to_owned(),
             ExcludeRule::Name(pattern) => format!("name {}", pattern.glob.as_str()),
@@ -301,18 +310,21 @@ mod tests {
     #[test]
     fn a_bomb_leaves_everything_out() {
         let bomb = "{./a,b}".repeat(20);
-        let (rules, problem) = read(&bomb, &[]);
+        let (rules, problem) = compile_exclude_pattern(&bomb, &[]);
         assert!(matches!(rules.as_slice(), [ExcludeRule::Everything]));
         assert!(problem.unwrap().contains("everything is left out"));
         let stars = "**/../".repeat(200);
-        assert!(matches!(read(&stars, &[]).0.as_slice(), [ExcludeRule::Everything]));
+        assert!(matches!(
+            compile_exclude_pattern(&stars, &[]).0.as_slice(),
+            [ExcludeRule::Everything]
+        ));
         // Braces without path steps are left to the glob.
         let wide = "{a/b,c}".repeat(20);
         assert_eq!(read_shown(&wide), [format!("0 {wide}")]);
         // A list that is too long for one glob is expanded into many.
         let long = format!("docs/{{{}p.md}}", "some-name.md,".repeat(400));
-        assert_eq!(read(&long, &[]).0.len(), 401);
+        assert_eq!(compile_exclude_pattern(&long, &[]).0.len(), 401);
         let deep = "{".repeat(100_000);
-        let _ = read(&deep, &[]);
+        let _ = compile_exclude_pattern(&deep, &[]);
     }
 }

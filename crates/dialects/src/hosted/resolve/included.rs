@@ -14,7 +14,7 @@ use crate::hosted::{Anchor, HostedOptions};
 
 impl Judge<'_> {
     /// Adds the files of the include patterns.
-    pub(super) fn include(&mut self, system: &dyn System, root: Option<&dyn Dir>) {
+    pub(super) fn add_included_files(&mut self, system: &dyn System, root: Option<&dyn Dir>) {
         let config = self.config;
         // Relative to the working directory, a pattern has one meaning in all configurations.
         let origins = match self.options.anchor {
@@ -27,7 +27,7 @@ impl Judge<'_> {
         let includes: Vec<Include<'_>> = written
             .filter_map(|(pattern, origin)| {
                 let Judge { place, environment, options, diagnostics, .. } = self;
-                include::prepare(pattern, origin, place, environment, *options, diagnostics)
+                include::compile_include(pattern, origin, place, environment, *options, diagnostics)
             })
             .collect();
         if includes.is_empty() {
@@ -40,7 +40,7 @@ impl Judge<'_> {
         let mut wildcards = Wildcards::default();
         let first = self.items.len();
         self.start_counting();
-        search.run(&includes, &mut |found| {
+        search.visit_matches(&includes, &mut |found| {
             used.insert(&found.include.pattern.pattern);
             self.visit_match(found, &mut wildcards);
             !self.is_full
@@ -106,7 +106,7 @@ impl Judge<'_> {
         if !is_directory && self.is_reserved_path(path) {
             return self.leave_out_reserved(path, scope);
         }
-        if !is_directory && let Some(reason) = self.excludes.reason(path, self.place, None) {
+        if !is_directory && let Some(reason) = self.excludes.find_reason(path, self.place, None) {
             return self.leave_out(path, scope, reason);
         }
         if let Some(found) = sensitive.filter(|&found| self.is_in_force(found)) {
@@ -115,15 +115,15 @@ impl Judge<'_> {
         if is_directory || !self.is_regular(path, scope, entry.kind) {
             return;
         }
-        let format = ContextFormat::of(&entry.name.to_string_lossy());
+        let format = ContextFormat::from_file_name(&entry.name.to_string_lossy());
         if format.is_none() && !include.is_literal {
-            if wildcards.add(include.pattern, path) {
+            if wildcards.count_match(include.pattern, path) {
                 self.leave_out(path, scope, UNSUPPORTED);
             }
             return;
         }
         let place = self.place;
-        self.read(&AdmittedFile {
+        self.read_file(&AdmittedFile {
             handle: *handle,
             entry,
             path,
@@ -148,13 +148,18 @@ impl Judge<'_> {
         let options = HostedOptions { anchor: Anchor::ConfigDirectory, ..HostedOptions::default() };
         let mut ignored = Vec::new();
         let place = self.place;
-        let Some(include) =
-            include::prepare(pattern, origin, place, self.environment, options, &mut ignored)
-        else {
+        let Some(include) = include::compile_include(
+            pattern,
+            origin,
+            place,
+            self.environment,
+            options,
+            &mut ignored,
+        ) else {
             return;
         };
         let mut beside = None;
-        search.run(&[include], &mut |found| {
+        search.visit_matches(&[include], &mut |found| {
             beside = Some(paths::relative_path(&place.mounted, &found.path));
             false
         });
@@ -180,7 +185,7 @@ struct Wildcards<'c> {
 
 impl<'c> Wildcards<'c> {
     /// Counts a file. Returns whether it is one of the first.
-    fn add(&mut self, pattern: &'c ConfigPattern, path: &Path) -> bool {
+    fn count_match(&mut self, pattern: &'c ConfigPattern, path: &Path) -> bool {
         let known = self.patterns.iter_mut().find(|(known, ..)| std::ptr::eq(*known, pattern));
         match known {
             Some((_, _, count)) => {

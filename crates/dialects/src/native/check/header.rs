@@ -5,7 +5,7 @@ use std::sync::Arc;
 use brief_profiles::Form;
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use brief_syntax::yaml::{Field, Node, Value};
 use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
 
@@ -16,7 +16,7 @@ const NAME_LENGTH: usize = 64;
 const DESCRIPTION_LENGTH: usize = 1024;
 
 /// The fields that a form knows. Others are the author's own, unless they are almost one of these.
-fn known(form: Form) -> &'static [&'static str] {
+fn known_fields(form: Form) -> &'static [&'static str] {
     match form {
         Form::Claude => &["paths"],
         Form::Cursor => &["description", "globs", "alwaysApply"],
@@ -62,17 +62,17 @@ fn scope_field(form: Form) -> Option<(&'static str, &'static str)> {
 }
 
 /// Checks the header of a file of a form; `place` is where it lies.
-pub(super) fn check(form: Form, place: &str, source: &Arc<Source>) -> Vec<Diagnostic> {
-    let front = FrontMatter::read(source);
+pub(super) fn check_header(form: Form, place: &str, source: &Arc<Source>) -> Vec<Diagnostic> {
+    let front = FrontMatter::from_source(source);
     let checked = HeaderCheck { form, place, source, front: &front };
-    let mut found = checked.slips();
+    let mut found = checked.check_misspelled_fields();
     let has_slip = !found.is_empty();
     found.extend(checked.foreign_scope());
     match form {
         Form::Cursor => found.extend(checked.cursor_globs()),
         Form::Copilot if !has_slip => found.extend(checked.apply_to()),
-        Form::Skill => found.extend(checked.skill()),
-        Form::Agent => found.extend(checked.agent()),
+        Form::Skill => found.extend(checked.check_skill()),
+        Form::Agent => found.extend(checked.check_agent()),
         _ => {}
     }
     found
@@ -80,7 +80,7 @@ pub(super) fn check(form: Form, place: &str, source: &Arc<Source>) -> Vec<Diagno
 
 /// Returns whether the header of a file has a field.
 pub(super) fn has_field(source: &Arc<Source>, field: &str) -> bool {
-    FrontMatter::read(source).get(field).is_some()
+    FrontMatter::from_source(source).get(field).is_some()
 }
 
 struct HeaderCheck<'c> {
@@ -99,7 +99,7 @@ impl HeaderCheck<'_> {
         }
     }
 
-    fn problem(
+    fn build_problem(
         &self,
         rule: Rule,
         span: Span,
@@ -109,7 +109,7 @@ impl HeaderCheck<'_> {
         Diagnostic::new(rule, self.source, span, message).with_help(help)
     }
 
-    fn text(&self, field: &str) -> &str {
+    fn field_text(&self, field: &str) -> &str {
         self.front.get(field).and_then(Node::as_str).unwrap_or_default().trim()
     }
 
@@ -118,8 +118,8 @@ impl HeaderCheck<'_> {
     }
 
     /// `applyto`, `glob`, `alwaysapply`: names that are almost those of the client.
-    fn slips(&self) -> Vec<Diagnostic> {
-        let known = known(self.form);
+    fn check_misspelled_fields(&self) -> Vec<Diagnostic> {
+        let known = known_fields(self.form);
         let is_scoped = scope_field(self.form).is_some();
         let fields = self.fields();
         let has = |name: &str| fields.iter().any(|field| field.name() == name);
@@ -128,9 +128,9 @@ impl HeaderCheck<'_> {
             if known.contains(&name) {
                 return None;
             }
-            let same = known.iter().find(|known| folded(known) == folded(name)).copied();
+            let same = known.iter().find(|known| fold_name(known) == fold_name(name)).copied();
             // Where a field decides which files a text is for, a slip costs the whole text.
-            let near = || nearest(name, known).filter(|_| is_scoped && name.len() > 3);
+            let near = || find_nearest(name, known).filter(|_| is_scoped && name.len() > 3);
             let meant = same.or_else(near).filter(|meant| !has(meant))?;
             Some((field, meant, same.is_some()))
         });
@@ -140,7 +140,7 @@ impl HeaderCheck<'_> {
                 let message = format!("no client reads `{name}` here");
                 let fix = Fix::safe(format!("write `{meant}`"), vec![Edit::replace(span, meant)]);
                 let help = format!("did you mean `{meant}`?");
-                let found = self.problem(rules::client::UNKNOWN_FIELD, span, message, &help);
+                let found = self.build_problem(rules::client::UNKNOWN_FIELD, span, message, &help);
                 if is_spelling { found.with_fix(fix) } else { found }
             })
             .collect()
@@ -163,11 +163,11 @@ impl HeaderCheck<'_> {
         };
         let message = format!("{client} does not read `{}`, {effect}", field.name());
         let (rule, span) = (rules::client::OTHER_CLIENTS_FIELD, field.key.span());
-        Some(self.problem(rule, span, message, &format!("write `{own}`")))
+        Some(self.build_problem(rule, span, message, &format!("write `{own}`")))
     }
 
     fn is_always(&self) -> bool {
-        self.text("alwaysApply").eq_ignore_ascii_case("true")
+        self.field_text("alwaysApply").eq_ignore_ascii_case("true")
     }
 
     /// Cursor takes `globs` as it stands, quotes included. How it reads a list is not known.
@@ -181,7 +181,7 @@ impl HeaderCheck<'_> {
         }
         let message = "Cursor never attaches this rule by its `globs`: it takes the quotes for a part of the pattern";
         let help = format!("write `globs: {bare}`");
-        let found = self.problem(rules::client::CURSOR_GLOBS, span, message, &help);
+        let found = self.build_problem(rules::client::CURSOR_GLOBS, span, message, &help);
         // Braces hold commas of their own; what stands on several lines has comments in it.
         let is_plain = !bare.contains(['{', '#', '\n']) && !written.contains(['\n', '#']);
         let fix = Fix::safe("write the patterns bare", vec![Edit::replace(span, bare)]);
@@ -192,12 +192,12 @@ impl HeaderCheck<'_> {
     fn apply_to(&self) -> Option<Diagnostic> {
         let is_list =
             matches!(self.front.get("applyTo").map(Node::value), Some(Value::Sequence(_)));
-        if is_list || !self.text("applyTo").is_empty() || is_document(&self.file_name()) {
+        if is_list || !self.field_text("applyTo").is_empty() || is_document(&self.file_name()) {
             return None;
         }
         let message = "without `applyTo`, Copilot applies these instructions to no file by itself";
         let help = "add `applyTo: \"**\"` for every file, or the patterns of some";
-        Some(self.problem(rules::client::NO_APPLY_TO, self.header_span(), message, help))
+        Some(self.build_problem(rules::client::NO_APPLY_TO, self.header_span(), message, help))
     }
 
     /// Returns whether the fields are there and something stands before them, so that no client finds them.
@@ -214,34 +214,34 @@ impl HeaderCheck<'_> {
     }
 
     /// Returns the problem that something stands before the front matter.
-    fn late(&self, rule: Rule, noun: &str) -> Diagnostic {
+    fn late_header_problem(&self, rule: Rule, noun: &str) -> Diagnostic {
         let message = format!(
             "the front matter of this {noun} is not at the start of the file, so no client reads it"
         );
-        self.problem(rule, Span::at(0), message, "move what is before it below it")
+        self.build_problem(rule, Span::empty_at(0), message, "move what is before it below it")
     }
 
     fn header_span(&self) -> Span {
-        Span::at(self.front.header.as_ref().map_or(0, |header| header.span.start))
+        Span::empty_at(self.front.header.as_ref().map_or(0, |header| header.span.start))
     }
 
     /// Returns those of some fields that the header has no value for, in backticks.
-    fn missing(&self, required: &[&str]) -> Vec<String> {
+    fn missing_fields(&self, required: &[&str]) -> Vec<String> {
         let lacks = |field: &&&str| {
-            self.text(field).is_empty() && self.front.get(field).is_none_or(is_empty)
+            self.field_text(field).is_empty() && self.front.get(field).is_none_or(is_empty)
         };
         required.iter().filter(lacks).map(|field| format!("`{field}`")).collect()
     }
 
-    fn skill(&self) -> Vec<Diagnostic> {
+    fn check_skill(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         // Claude Code calls a skill by its directory, and its own skills need no name.
         let missing = match self.place {
-            ".claude/skills" => self.missing(&["description"]),
-            _ => self.missing(&["name", "description"]),
+            ".claude/skills" => self.missing_fields(&["description"]),
+            _ => self.missing_fields(&["name", "description"]),
         };
         if self.is_late() {
-            found.push(self.late(rules::client::SKILL_FIELD_MISSING, "skill"));
+            found.push(self.late_header_problem(rules::client::SKILL_FIELD_MISSING, "skill"));
         } else if !missing.is_empty() {
             let missing = missing.join(" and no ");
             let message = match self.front.header {
@@ -250,22 +250,22 @@ impl HeaderCheck<'_> {
             };
             let help = "most clients leave such a skill out; say what it does and when to use it";
             let rule = rules::client::SKILL_FIELD_MISSING;
-            found.push(self.problem(rule, self.header_span(), message, help));
+            found.push(self.build_problem(rule, self.header_span(), message, help));
         }
         for (field, limit) in [("name", NAME_LENGTH), ("description", DESCRIPTION_LENGTH)] {
-            let length = self.text(field).chars().count();
+            let length = self.field_text(field).chars().count();
             if length > limit {
                 let span = self.front.get(field).map_or(Span::default(), Node::span);
                 let message = format!("`{field}` has {length} characters, and may have {limit}");
                 let help = "shorten it: Codex and others leave such a skill out";
-                found.push(self.problem(rules::client::SKILL_TOO_LONG, span, message, help));
+                found.push(self.build_problem(rules::client::SKILL_TOO_LONG, span, message, help));
             }
         }
         found
     }
 
     /// Clients pass by an agent that does not say when to use it.
-    fn agent(&self) -> Option<Diagnostic> {
+    fn check_agent(&self) -> Option<Diagnostic> {
         let (client, required): (_, &[&str]) = match self.place {
             ".claude/agents" => ("Claude Code", &["name", "description"]),
             ".github/agents" | super::strays::ANYWHERE => ("Copilot", &["description"]),
@@ -275,9 +275,9 @@ impl HeaderCheck<'_> {
             return None;
         }
         if self.is_late() {
-            return Some(self.late(rules::client::AGENT_FIELD_MISSING, "agent"));
+            return Some(self.late_header_problem(rules::client::AGENT_FIELD_MISSING, "agent"));
         }
-        let missing = self.missing(required).join(" and ");
+        let missing = self.missing_fields(required).join(" and ");
         if missing.is_empty() {
             return None;
         }
@@ -286,30 +286,35 @@ impl HeaderCheck<'_> {
             Some(_) => format!("{client} passes by an agent without {missing}"),
         };
         let help = "add the field, or move the file if it is no agent";
-        Some(self.problem(rules::client::AGENT_FIELD_MISSING, self.header_span(), message, help))
+        Some(self.build_problem(
+            rules::client::AGENT_FIELD_MISSING,
+            self.header_span(),
+            message,
+            help,
+        ))
     }
 }
 
 /// Checks the header of an agent of a plugin. Claude Code chooses it by its description; its name may be that of the file.
 pub fn check_plugin_agent(source: &Arc<Source>) -> Option<Diagnostic> {
-    let front = FrontMatter::read(source);
+    let front = FrontMatter::from_source(source);
     let checked = HeaderCheck { form: Form::Agent, place: "", source, front: &front };
     if front.header.is_none() && is_document(&checked.file_name())
-        || checked.missing(&["description"]).is_empty()
+        || checked.missing_fields(&["description"]).is_empty()
     {
         return None;
     }
     let rule = rules::client::AGENT_FIELD_MISSING;
     if checked.is_late() {
-        return Some(checked.late(rule, "agent"));
+        return Some(checked.late_header_problem(rule, "agent"));
     }
     let message = "the agent has no `description`, by which Claude Code chooses an agent";
     let help = "add the field, or move the file if it is no agent";
-    Some(checked.problem(rule, checked.header_span(), message, help))
+    Some(checked.build_problem(rule, checked.header_span(), message, help))
 }
 
 /// A name without what people write differently.
-fn folded(name: &str) -> String {
+fn fold_name(name: &str) -> String {
     name.chars().filter(|letter| !"-_ ".contains(*letter)).flat_map(char::to_lowercase).collect()
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_profiles::{BUILTIN, Client, ClientRead, Form, PlaceShape, Unless};
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use brief_syntax::{Diagnostic, Span, rules};
-use brief_system::paths::slashed;
+use brief_system::paths::to_slashed;
 
 use crate::ProjectFiles;
 use crate::answer::Owner;
@@ -75,7 +75,7 @@ pub(super) fn check_hidden(
 fn is_in_skill(directory: &str, project: &ProjectFiles) -> bool {
     let mut above = Path::new(directory).ancestors();
     above.any(|above| {
-        let entry = slashed(&above.join("SKILL.md"));
+        let entry = to_slashed(&above.join("SKILL.md"));
         project.files.binary_search(&entry).is_ok()
     })
 }
@@ -92,14 +92,15 @@ fn hidden_files(
     let message = format!(
         "{} does not read {} below this `{name}`: {}{more}",
         client.name,
-        counted(hidden.len(), &format!("`{}` file", read.path)),
+        format_count(hidden.len(), &format!("`{}` file", read.path)),
         named.join(", "),
     );
     let help = format!(
         "put a `{name}` with the line `@{}` beside each, or have `brief hook install {}` deliver them",
         read.path, client.id,
     );
-    Diagnostic::new(rules::client::HIDDEN_FILE, &first.source, Span::at(0), message).with_help(help)
+    Diagnostic::new(rules::client::HIDDEN_FILE, &first.source, Span::empty_at(0), message)
+        .with_help(help)
 }
 
 /// Reports pages about rules that a client loads as rules, always: once for each directory.
@@ -124,7 +125,7 @@ pub(super) fn check_pages(folder: &Folder) -> Vec<Diagnostic> {
         let help = "move what is for people out of the directory, or give the page a pattern";
         let source = Arc::clone(&first.source);
         let rule = rules::client::PAGE_AS_RULE;
-        Some(Diagnostic::new(rule, &source, Span::at(0), message).with_help(help))
+        Some(Diagnostic::new(rule, &source, Span::empty_at(0), message).with_help(help))
     });
     found.collect()
 }

@@ -75,7 +75,7 @@ impl Strays {
             if is_at(visit.slashed(), home) || self.found.len() == limits::NATIVE_FILES {
                 continue;
             }
-            let Ok(bytes) = visit.read(name) else { continue };
+            let Ok(bytes) = visit.read_file(name) else { continue };
             let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
             match form {
                 Form::Agent => {
@@ -122,16 +122,16 @@ impl Strays {
     }
 
     /// Returns what is wrong with them.
-    pub(super) fn check(&self) -> Vec<Diagnostic> {
+    pub(super) fn check_strays(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for (form, source) in &self.found {
             found.extend(super::of_file(*form, ANYWHERE, source));
         }
         self.keep_expected_scopes(&mut found);
         let problem = |rule: Rule, source: &Arc<Source>, message: &str, help: &str| {
-            Diagnostic::new(rule, source, Span::at(0), message).with_help(help)
+            Diagnostic::new(rule, source, Span::empty_at(0), message).with_help(help)
         };
-        let unread = |path: &PathBuf| Arc::new(Source::unread(path));
+        let unread = |path: &PathBuf| Arc::new(Source::without_text(path));
         found.extend(self.unnamed.iter().map(|path| {
             let message =
                 "no client reads this file: Copilot reads only `.instructions.md` files here";

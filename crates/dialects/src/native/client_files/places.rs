@@ -29,14 +29,14 @@ pub(super) struct CheckedPlaces(Vec<CheckedPlace>);
 
 impl CheckedPlace {
     /// Returns the checks of the client, and of the file.
-    pub(super) fn file(&self) -> Option<(&'static ClientChecks, &'static CheckedFile)> {
+    pub(super) fn find_file_checks(&self) -> Option<(&'static ClientChecks, &'static CheckedFile)> {
         let checks = self.sheet.checks()?;
-        let file = checks.files.iter().find(|file| file.paths.has(self.path))?;
+        let file = checks.files.iter().find(|file| file.paths.contains_text(self.path))?;
         Some((checks, file))
     }
 
     /// Returns whether the name of a file fits.
-    pub(super) fn names(&self, name: &str) -> bool {
+    pub(super) fn matches_name(&self, name: &str) -> bool {
         match self.name.split_once('*') {
             None => self.name == name,
             Some((start, end)) => {
@@ -63,31 +63,38 @@ impl CheckedPlace {
     }
 
     /// Returns how many of a directory's names lie above the place, if the directory is one of the place.
-    fn start(&self, directory: &str, names: &[&str], plugins: &[String]) -> Option<usize> {
+    fn find_base_depth(
+        &self,
+        directory: &str,
+        names: &[&str],
+        plugins: &[String],
+    ) -> Option<usize> {
         // Most directories have none of the names.
         if self.directories.first().is_some_and(|first| *first != "**" && !names.contains(first)) {
             return None;
         }
         (0..=names.len()).rev().find(|&start| {
-            let is_base = |plugin: &String| *plugin == prefix(directory, names, start);
-            fits(&self.directories, &names[start..])
+            let is_base = |plugin: &String| *plugin == path_prefix(directory, names, start);
+            matches_directory_names(&self.directories, &names[start..])
                 && (!self.in_plugin || plugins.iter().any(is_base))
         })
     }
 }
 
 /// Returns the path of the first `count` names.
-fn prefix<'d>(directory: &'d str, names: &[&str], count: usize) -> &'d str {
+fn path_prefix<'d>(directory: &'d str, names: &[&str], count: usize) -> &'d str {
     let length: usize = names[..count].iter().map(|name| name.len() + 1).sum();
     &directory[..length.saturating_sub(1).min(directory.len())]
 }
 
-fn fits(pattern: &[&str], names: &[&str]) -> bool {
+fn matches_directory_names(pattern: &[&str], names: &[&str]) -> bool {
     match (pattern.split_first(), names.split_first()) {
         (None, None) => true,
-        (Some((&"**", rest)), _) => (0..=names.len()).any(|count| fits(rest, &names[count..])),
+        (Some((&"**", rest)), _) => {
+            (0..=names.len()).any(|count| matches_directory_names(rest, &names[count..]))
+        }
         (Some((&part, rest)), Some((&name, below))) => {
-            (part == "*" || part == name) && fits(rest, below)
+            (part == "*" || part == name) && matches_directory_names(rest, below)
         }
         _ => false,
     }
@@ -95,10 +102,10 @@ fn fits(pattern: &[&str], names: &[&str]) -> bool {
 
 impl CheckedPlaces {
     /// Returns the places of all clients.
-    pub(super) fn all() -> &'static CheckedPlaces {
+    pub(super) fn builtin_places() -> &'static CheckedPlaces {
         static ALL: OnceLock<CheckedPlaces> = OnceLock::new();
         ALL.get_or_init(|| {
-            let sheets = CheckSheet::all().iter();
+            let sheets = CheckSheet::all_sheets().iter();
             let places = sheets.flat_map(|sheet| {
                 sheet.paths.iter().map(move |&path| {
                     let below = path.strip_prefix("PLUGIN/");
@@ -120,8 +127,8 @@ impl CheckedPlaces {
     ) -> Vec<(&'static CheckedPlace, &'d str)> {
         let names: Vec<&str> = directory.split('/').filter(|name| !name.is_empty()).collect();
         let found = self.0.iter().filter_map(|place| {
-            let start = place.start(directory, &names, plugins)?;
-            Some((place, prefix(directory, &names, start)))
+            let start = place.find_base_depth(directory, &names, plugins)?;
+            Some((place, path_prefix(directory, &names, start)))
         });
         let mut found: Vec<(&CheckedPlace, &str)> = found.collect();
         // A plugin has rules of its own for a file that projects have, too.
@@ -134,16 +141,19 @@ impl CheckedPlaces {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::matches_directory_names;
 
     #[test]
     fn directories_of_a_place() {
-        assert!(fits(&[".claude"], &[".claude"]));
-        assert!(!fits(&[".claude"], &[".claude", "agents"]));
-        assert!(fits(&[".claude", "agents", "**"], &[".claude", "agents"]));
-        assert!(fits(&[".claude", "agents", "**"], &[".claude", "agents", "a", "b"]));
-        assert!(fits(&["skills", "*"], &["skills", "pdf"]));
-        assert!(!fits(&["skills", "*"], &["skills"]));
-        assert!(fits(&[], &[]));
+        assert!(matches_directory_names(&[".claude"], &[".claude"]));
+        assert!(!matches_directory_names(&[".claude"], &[".claude", "agents"]));
+        assert!(matches_directory_names(&[".claude", "agents", "**"], &[".claude", "agents"]));
+        assert!(matches_directory_names(
+            &[".claude", "agents", "**"],
+            &[".claude", "agents", "a", "b"]
+        ));
+        assert!(matches_directory_names(&["skills", "*"], &["skills", "pdf"]));
+        assert!(!matches_directory_names(&["skills", "*"], &["skills"]));
+        assert!(matches_directory_names(&[], &[]));
     }
 }

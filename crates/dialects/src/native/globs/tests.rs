@@ -6,8 +6,11 @@ use crate::name_index::NameIndex;
 
 fn read(semantics: Semantics, values: &[&str]) -> Option<Globs> {
     let mut problems = Vec::new();
-    let globs =
-        Globs::read(semantics, values.iter().map(|&value| (value, Span::at(0))), &mut problems);
+    let globs = Globs::parse(
+        semantics,
+        values.iter().map(|&value| (value, Span::empty_at(0))),
+        &mut problems,
+    );
     assert_eq!(problems, []);
     globs
 }
@@ -15,7 +18,7 @@ fn read(semantics: Semantics, values: &[&str]) -> Option<Globs> {
 fn covers(semantics: Semantics, values: &[&str], path: &str) -> bool {
     let kind = if path.ends_with('/') { TargetKind::Directory } else { TargetKind::File };
     let globs = read(semantics, values).expect("they say something");
-    globs.covering(path.trim_end_matches('/'), kind).is_some()
+    globs.find_covering_pattern(path.trim_end_matches('/'), kind).is_some()
 }
 
 /// Patterns that are left out for a directory decide the same about all files in it.
@@ -31,7 +34,9 @@ fn a_directory_is_decided_only_if_all_its_files_are() {
         for directory in ["", "src", "src/api", "src/api/deep", "lib", "s", "SRC/API"] {
             let covers = ["x.py", "y.py", "x.md", "api", "src", "X.PY"].map(|name| {
                 let path = format!("{directory}/{name}");
-                globs.covering(path.trim_start_matches('/'), TargetKind::File).is_some()
+                globs
+                    .find_covering_pattern(path.trim_start_matches('/'), TargetKind::File)
+                    .is_some()
             });
             if globs.is_same_in(directory) {
                 decided += 1;
@@ -44,10 +49,10 @@ fn a_directory_is_decided_only_if_all_its_files_are() {
 
 #[test]
 fn commas_and_braces() {
-    let split = |value| split(value).collect::<Vec<_>>();
+    let split = |value| split_at_commas(value).collect::<Vec<_>>();
     assert_eq!(split("a, b,,{c,d}/e , f"), ["a", "b", "{c,d}/e", "f"]);
     assert_eq!(split("a{b,{c,d}},e"), ["a{b,{c,d}}", "e"]);
-    let expand = |pattern| expand(pattern, 1_000).0;
+    let expand = |pattern| expand_braces(pattern, 1_000).0;
     assert_eq!(expand("src/*.{ts,tsx}"), ["src/*.ts", "src/*.tsx"]);
     assert_eq!(expand("{a,b}/{c, d}"), ["a/c", "a/d", "b/c", "b/d"]);
     assert_eq!(expand("{a,{b,c}}x"), ["ax", "bx", "cx"]);
@@ -122,11 +127,12 @@ fn a_bomb_of_braces_is_cut() {
     let bomb = "{a,b}".repeat(40);
     let mut problems = Vec::new();
     let globs =
-        Globs::read(Semantics::Claude, [(bomb.as_str(), Span::at(0))], &mut problems).unwrap();
+        Globs::parse(Semantics::Claude, [(bomb.as_str(), Span::empty_at(0))], &mut problems)
+            .unwrap();
     assert!(globs.rules.len() <= limits::NATIVE_PATTERNS);
-    assert_eq!(problems, [GlobsProblem::TooMany { span: Span::at(0) }]);
+    assert_eq!(problems, [GlobsProblem::TooMany { span: Span::empty_at(0) }]);
     let deep = "{".repeat(2_000) + &"}".repeat(2_000);
-    assert_eq!(expand(&deep, 1_000).0.len(), 1);
+    assert_eq!(expand_braces(&deep, 1_000).0.len(), 1);
 }
 
 /// In git no class admits a separator. The crate `ignore` lets one that is negated do so.
@@ -162,7 +168,7 @@ fn the_crate_ignore_answers_the_same() {
         let mut rules = Vec::new();
         for line in &lines {
             let theirs = builder.add_line(None, line);
-            match gitignore(line, 0) {
+            match parse_gitignore_rule(line, 0) {
                 Ok(rule) if theirs.is_ok() => rules.extend(rule),
                 _ => return Ok(()),
             }
@@ -170,7 +176,7 @@ fn the_crate_ignore_answers_the_same() {
         let Ok(theirs) = builder.build() else { return Ok(()) };
         let globs = Globs {
             written: vec![String::new()],
-            spans: vec![Span::at(0)],
+            spans: vec![Span::empty_at(0)],
             rules,
             ..Globs::empty(Semantics::Claude)
         };
@@ -179,7 +185,7 @@ fn the_crate_ignore_answers_the_same() {
             let expected = ends
                 .chain([(path.len(), false)])
                 .any(|(end, is_dir)| theirs.matched(&path[..end], is_dir).is_ignore());
-            let found = globs.covering(path, TargetKind::File).is_some();
+            let found = globs.find_covering_pattern(path, TargetKind::File).is_some();
             assert_eq!(found, expected, "{lines:?} {path}");
         }
         Ok(())
@@ -197,8 +203,8 @@ fn a_dead_pattern_covers_no_file() {
     ] {
         let patterns = ["docs/**", "none/**", "src/web", "src/**", "**/*.py", "src-old/*"];
         let globs = read(semantics, &patterns).unwrap();
-        let index = NameIndex::new(&project, globs.compiled());
-        let dead = globs.dead(&index.below(""));
+        let index = NameIndex::new(&project, globs.compiled_globs());
+        let dead = globs.dead_patterns(&index.files_below(""));
         let dead: Vec<&str> = dead.into_iter().map(|(dead, _)| dead).collect();
         assert_eq!(dead, expected, "{semantics:?}");
     }

@@ -162,7 +162,7 @@ pub(super) struct ItemPlace {
 }
 
 impl ItemPlace {
-    pub(super) fn of(directory: &str) -> ItemPlace {
+    pub(super) fn from_directory(directory: &str) -> ItemPlace {
         let is_recipes = directory.split('/').any(|name| name == "recipes");
         let mut place = ItemPlace { client: None, folder: None, is_documents: false, is_recipes };
         for name in directory.split('/').filter(|name| !name.is_empty()) {
@@ -199,7 +199,7 @@ impl ItemPlace {
 
     /// Returns whether a file without a header may be an item here.
     pub(super) fn is_for_items(&self, name: &str) -> bool {
-        match ending(name) {
+        match file_ending(name) {
             "toml" => self.folder == Some(ItemKind::Command),
             "yaml" => self.is_recipes,
             _ => has_own_ending(name) || self.folder.is_some_and(|kind| kind != ItemKind::Skill),
@@ -247,18 +247,18 @@ fn has_own_ending(name: &str) -> bool {
 }
 
 /// Returns the part of a name after its last point.
-fn ending(name: &str) -> &str {
+fn file_ending(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
 /// Returns whether a file of this name could be an item.
 pub fn is_candidate_name(name: &str) -> bool {
-    matches!(ending(name), "md" | "mdc" | "toml" | "yaml")
+    matches!(file_ending(name), "md" | "mdc" | "toml" | "yaml")
 }
 
 /// Returns whether a file may be an item in its directory, by its ending.
 pub(super) fn is_worth_reading(place: &ItemPlace, name: &str) -> bool {
-    ending(name) != "yaml" || place.is_recipes
+    file_ending(name) != "yaml" || place.is_recipes
 }
 
 /// Returns whether a file is a page about its directory.
@@ -273,9 +273,9 @@ pub(super) fn is_page(place: &ItemPlace, name: &str) -> bool {
 }
 
 /// Judges a file. The error is the reason why a file in a directory of items is none, if it has one.
-pub(super) fn judge(place: &ItemPlace, name: &str, document: &ItemDocument) -> Verdict {
-    let fields = FieldNames::of(document);
-    if fields.has(&["schema"]) {
+pub(super) fn classify_document(place: &ItemPlace, name: &str, document: &ItemDocument) -> Verdict {
+    let fields = FieldNames::from_document(document);
+    if fields.contains_any(&["schema"]) {
         return Err(None);
     }
     if document.source.text().trim().is_empty() {
@@ -284,34 +284,37 @@ pub(super) fn judge(place: &ItemPlace, name: &str, document: &ItemDocument) -> V
     if has_placeholder_name(document) {
         return Err((!place.is_documents).then_some(TEMPLATE));
     }
-    match ending(name) {
+    match file_ending(name) {
         "toml" => return toml_command(place, document),
-        "yaml" => return recipe(place, document),
+        "yaml" => return classify_recipe(place, document),
         _ => {}
     }
     if let Some(item) = by_ending(place, name, document)? {
         return Ok(item);
     }
     // rulesync has rules, agents and commands with fields of its own.
-    if fields.has(&["targets"]) && place.client.is_none() && place.folder.is_some() {
+    if fields.contains_any(&["targets"]) && place.client.is_none() && place.folder.is_some() {
         return Err(Some(RULESYNC));
     }
-    if fields.has(&PAGE_FIELDS) && !fields.has(&COMMAND_FIELDS) && !fields.has(&AGENT_FIELDS) {
+    if fields.contains_any(&PAGE_FIELDS)
+        && !fields.contains_any(&COMMAND_FIELDS)
+        && !fields.contains_any(&AGENT_FIELDS)
+    {
         return Err(place.folder.filter(|_| !place.is_documents).map(|_| PAGE));
     }
     match place.folder {
-        Some(ItemKind::Rule) => rule(place, &fields, document),
-        Some(ItemKind::Agent) => agent(place, &fields, document),
-        Some(ItemKind::Command) => command(place, &fields, document),
+        Some(ItemKind::Rule) => classify_rule(place, &fields, document),
+        Some(ItemKind::Agent) => classify_agent(place, &fields, document),
+        Some(ItemKind::Command) => classify_command(place, &fields, document),
         Some(ItemKind::Skill) => Err(None),
-        None => anywhere(place, &fields),
+        None => classify_by_fields(place, &fields),
     }
 }
 
 /// An item, or the reason why a file in a directory of items is none, if it has one.
 type Verdict = Result<ItemEvidence, Option<&'static str>>;
 
-fn certain(kind: ItemKind, client: &'static str) -> ItemEvidence {
+fn certain_evidence(kind: ItemKind, client: &'static str) -> ItemEvidence {
     ItemEvidence { kind, client, is_certain: true }
 }
 
@@ -334,7 +337,7 @@ fn by_ending(
         }
         _ => usual,
     };
-    Ok(Some(certain(kind, client)))
+    Ok(Some(certain_evidence(kind, client)))
 }
 
 /// The client whose fields a rule has.
@@ -348,16 +351,16 @@ fn rule_client(fields: &FieldNames) -> Option<&'static str> {
         ("paths", "claude"),
     ]
     .into_iter()
-    .find_map(|(field, client)| fields.has(&[field]).then_some(client))
+    .find_map(|(field, client)| fields.contains_any(&[field]).then_some(client))
 }
 
-fn rule(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> Verdict {
+fn classify_rule(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> Verdict {
     // Claude Code takes a rule without fields for all files; nearly any text could be one.
-    let is_plain =
-        document.header().is_none() || !fields.0.is_empty() && fields.are(&["name", "description"]);
+    let is_plain = document.header().is_none()
+        || !fields.0.is_empty() && fields.contains_only(&["name", "description"]);
     match (place.client, rule_client(fields)) {
-        (Some(client), _) if reads_rules(client) => Ok(certain(ItemKind::Rule, client)),
-        (_, Some(client)) if !place.is_documents => Ok(certain(ItemKind::Rule, client)),
+        (Some(client), _) if reads_rules(client) => Ok(certain_evidence(ItemKind::Rule, client)),
+        (_, Some(client)) if !place.is_documents => Ok(certain_evidence(ItemKind::Rule, client)),
         _ if place.is_documents => Err(None),
         (None, _) if is_plain => {
             Ok(ItemEvidence { kind: ItemKind::Rule, client: "claude", is_certain: false })
@@ -370,7 +373,7 @@ fn rule(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> Verd
 fn reads_rules(client: &str) -> bool {
     let is_rules =
         |form: Form| !matches!(form, Form::Skill | Form::Agent | Form::Instructions | Form::Legacy);
-    BUILTIN.find(client).is_some_and(|client| {
+    BUILTIN.find_client(client).is_some_and(|client| {
         client.reads.iter().any(|read| {
             BUILTIN.project.iter().any(|place| {
                 place.key == read.path
@@ -382,32 +385,35 @@ fn reads_rules(client: &str) -> bool {
     })
 }
 
-fn agent(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> Verdict {
+fn classify_agent(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> Verdict {
     if document.header().is_none() {
         return Err((!place.is_documents).then_some(NO_HEADER));
     }
-    if !fields.has(&["name", "description"]) {
+    if !fields.contains_any(&["name", "description"]) {
         return Err((!place.is_documents).then_some(NO_DESCRIPTION));
     }
-    if place.is_documents && !fields.has(&AGENT_FIELDS) {
+    if place.is_documents && !fields.contains_any(&AGENT_FIELDS) {
         return Err(None);
     }
     let client = place.client.filter(|client| *client != "codex");
-    Ok(certain(ItemKind::Agent, client.unwrap_or(agent_client(fields))))
+    Ok(certain_evidence(ItemKind::Agent, client.unwrap_or(agent_client(fields))))
 }
 
 /// The client whose fields an agent has.
 fn agent_client(fields: &FieldNames) -> &'static str {
-    if fields.has(&["mode", "permission", "temperature", "steps"]) && !fields.has(&["name"]) {
+    if fields.contains_any(&["mode", "permission", "temperature", "steps"])
+        && !fields.contains_any(&["name"])
+    {
         "opencode"
-    } else if fields.has(&["handoffs", "mcp-servers", "target", "infer", "argument-hint"]) {
+    } else if fields.contains_any(&["handoffs", "mcp-servers", "target", "infer", "argument-hint"])
+    {
         "copilot"
     } else {
         "claude"
     }
 }
 
-fn command(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> Verdict {
+fn classify_command(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> Verdict {
     let client = match place.client {
         None | Some("codex") => "claude",
         Some("copilot") => "copilot-vscode",
@@ -416,13 +422,13 @@ fn command(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> V
     let body = document.body();
     let takes_arguments =
         ["$ARGUMENTS", "${input:", "{{args}}", "$1"].iter().any(|mark| body.contains(mark));
-    if fields.has(&COMMAND_FIELDS) || takes_arguments || place.client.is_some() {
-        return Ok(certain(ItemKind::Command, client));
+    if fields.contains_any(&COMMAND_FIELDS) || takes_arguments || place.client.is_some() {
+        return Ok(certain_evidence(ItemKind::Command, client));
     }
     if place.is_documents {
         return Err(None);
     }
-    let is_certain = fields.has(&["description"]);
+    let is_certain = fields.contains_any(&["description"]);
     Ok(ItemEvidence { kind: ItemKind::Command, client, is_certain })
 }
 
@@ -437,12 +443,12 @@ fn toml_command(place: &ItemPlace, document: &ItemDocument) -> Verdict {
         let prompt = table.get("prompt").and_then(toml_edit::Item::as_str);
         prompt.is_some_and(|prompt| !prompt.trim().is_empty())
     });
-    if is_command { Ok(certain(ItemKind::Command, client)) } else { Err(None) }
+    if is_command { Ok(certain_evidence(ItemKind::Command, client)) } else { Err(None) }
 }
 
 /// Judges a recipe of Goose, which is YAML with a title, a description and a prompt.
-fn recipe(place: &ItemPlace, document: &ItemDocument) -> Verdict {
-    let whole = FrontMatter::whole(&document.source);
+fn classify_recipe(place: &ItemPlace, document: &ItemDocument) -> Verdict {
+    let whole = FrontMatter::from_yaml_source(&document.source);
     let root = whole.header.as_ref().and_then(|header| header.yaml.root());
     let Some(Value::Mapping(fields)) = root.map(Node::value) else { return Err(None) };
     let says = |key: &str| {
@@ -453,37 +459,41 @@ fn recipe(place: &ItemPlace, document: &ItemDocument) -> Verdict {
         _ => return Err(None),
     }
     if says("prompt") {
-        Ok(certain(ItemKind::Command, "goose"))
+        Ok(certain_evidence(ItemKind::Command, "goose"))
     } else {
         Err(says("instructions").then_some(NO_PROMPT))
     }
 }
 
 /// Judges a file in a directory of no kind, such as `categories/NAME`.
-fn anywhere(place: &ItemPlace, fields: &FieldNames) -> Verdict {
+fn classify_by_fields(place: &ItemPlace, fields: &FieldNames) -> Verdict {
     if place.is_documents {
         return Err(None);
     }
-    if fields.has(&["name"]) && fields.has(&["description"]) {
+    if fields.contains_any(&["name"]) && fields.contains_any(&["description"]) {
         let client = agent_client(fields);
         // Skills have `allowed-tools` and no tools or color; their entry files have names of their own.
         let is_certain =
-            fields.has(&["tools", "model", "color", "permissionmode", "disallowedtools"]);
+            fields.contains_any(&["tools", "model", "color", "permissionmode", "disallowedtools"]);
         let may_be = is_certain || fields.0.len() == 2;
-        return if may_be && !fields.has(&["allowed-tools", "metadata", "license"]) {
+        return if may_be && !fields.contains_any(&["allowed-tools", "metadata", "license"]) {
             Ok(ItemEvidence { kind: ItemKind::Agent, client, is_certain })
         } else {
             Err(None)
         };
     }
-    if fields.has(&["alwaysapply"]) || fields.has(&["globs"]) && fields.has(&["description"]) {
-        return Ok(certain(ItemKind::Rule, "cursor"));
+    if fields.contains_any(&["alwaysapply"])
+        || fields.contains_any(&["globs"]) && fields.contains_any(&["description"])
+    {
+        return Ok(certain_evidence(ItemKind::Rule, "cursor"));
     }
-    if fields.has(&["applyto"]) {
-        return Ok(certain(ItemKind::Rule, "copilot"));
+    if fields.contains_any(&["applyto"]) {
+        return Ok(certain_evidence(ItemKind::Rule, "copilot"));
     }
-    if fields.has(&["description"]) && fields.has(&["argument-hint", "allowed-tools"]) {
-        return Ok(certain(ItemKind::Command, "claude"));
+    if fields.contains_any(&["description"])
+        && fields.contains_any(&["argument-hint", "allowed-tools"])
+    {
+        return Ok(certain_evidence(ItemKind::Command, "claude"));
     }
     Err(None)
 }
@@ -492,22 +502,22 @@ fn anywhere(place: &ItemPlace, fields: &FieldNames) -> Verdict {
 struct FieldNames(Vec<String>);
 
 impl FieldNames {
-    fn of(document: &ItemDocument) -> FieldNames {
+    fn from_document(document: &ItemDocument) -> FieldNames {
         FieldNames(match document.fields() {
             Some(fields) => {
                 fields.fields().map(|field| field.name().to_ascii_lowercase()).collect()
             }
             // A header that no parser takes still shows what the file is.
-            None => document.header().unwrap_or_default().lines().filter_map(key).collect(),
+            None => document.header().unwrap_or_default().lines().filter_map(parse_key).collect(),
         })
     }
 
     /// Returns whether there are no others than these.
-    fn are(&self, wanted: &[&str]) -> bool {
+    fn contains_only(&self, wanted: &[&str]) -> bool {
         self.0.iter().all(|name| wanted.contains(&name.as_str()))
     }
 
-    fn has(&self, wanted: &[&str]) -> bool {
+    fn contains_any(&self, wanted: &[&str]) -> bool {
         self.0.iter().any(|name| wanted.contains(&name.as_str()))
     }
 }
@@ -520,7 +530,7 @@ fn has_placeholder_name(document: &ItemDocument) -> bool {
 }
 
 /// Returns the key of a line such as `name: value`.
-fn key(line: &str) -> Option<String> {
+fn parse_key(line: &str) -> Option<String> {
     let (key, _) = line.split_once(':')?;
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (!key.is_empty() && key.bytes().all(is_part)).then(|| key.to_ascii_lowercase())

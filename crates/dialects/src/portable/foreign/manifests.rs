@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::join;
+use super::join_slashed;
 
 /// The client that a manifest is for, and whether it lists plugins or is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,7 +17,7 @@ pub(super) enum ManifestRole {
 }
 
 /// Returns the role of a file, and the directory that its paths begin at.
-pub(super) fn role(directory: &str, name: &str) -> Option<(ManifestRole, String)> {
+pub(super) fn manifest_role(directory: &str, name: &str) -> Option<(ManifestRole, String)> {
     // The directory around one that ends in these names.
     let above = |ending: &&str| {
         let above = directory.strip_suffix(*ending)?;
@@ -84,7 +84,7 @@ pub(super) fn is_plugin(manifest: &Map<String, Value>) -> bool {
 }
 
 /// Reads a plugin from its manifest, or from its entry in a marketplace.
-pub(super) fn entry(manifest: &Map<String, Value>) -> Option<PluginEntry> {
+pub(super) fn parse_plugin_entry(manifest: &Map<String, Value>) -> Option<PluginEntry> {
     let text = |key: &str| manifest.get(key).and_then(Value::as_str).map(str::to_owned);
     let mut plugin = PluginEntry {
         name: text("name")?,
@@ -92,24 +92,24 @@ pub(super) fn entry(manifest: &Map<String, Value>) -> Option<PluginEntry> {
         version: text("version"),
         ..PluginEntry::default()
     };
-    collect(manifest, &mut plugin);
+    collect_parts(manifest, &mut plugin);
     // Fields of one registry lie below its name.
     if let Some(Value::Object(extensions)) = manifest.get("extensions") {
         for extension in extensions.values().filter_map(Value::as_object) {
-            collect(extension, &mut plugin);
+            collect_parts(extension, &mut plugin);
         }
     }
     Some(plugin)
 }
 
-fn collect(fields: &Map<String, Value>, plugin: &mut PluginEntry) {
+fn collect_parts(fields: &Map<String, Value>, plugin: &mut PluginEntry) {
     for part in PARTS {
-        texts(fields.get(part), &mut plugin.listed);
+        collect_paths(fields.get(part), &mut plugin.listed);
     }
     for key in SETTINGS {
         match fields.get(key) {
             Some(value @ (Value::String(_) | Value::Array(_))) => {
-                texts(Some(value), &mut plugin.settings);
+                collect_paths(Some(value), &mut plugin.settings);
             }
             Some(value @ Value::Object(_)) => {
                 let inline = plugin.inline.get_or_insert_with(|| Value::Object(Map::new()));
@@ -122,7 +122,7 @@ fn collect(fields: &Map<String, Value>, plugin: &mut PluginEntry) {
     }
 }
 
-fn texts(value: Option<&Value>, list: &mut Vec<String>) {
+fn collect_paths(value: Option<&Value>, list: &mut Vec<String>) {
     match value {
         Some(Value::String(text)) => list.push(text.clone()),
         Some(Value::Array(values)) => {
@@ -138,7 +138,7 @@ fn texts(value: Option<&Value>, list: &mut Vec<String>) {
 }
 
 /// Returns the place of a plugin in a marketplace; `base` is the directory that its paths begin at.
-pub(super) fn place(base: &str, entry: &Map<String, Value>) -> PluginPlace {
+pub(super) fn resolve_plugin_place(base: &str, entry: &Map<String, Value>) -> PluginPlace {
     match entry.get("source") {
         None => PluginPlace::Inside(base.to_owned()),
         Some(Value::String(path)) => of_text(base, path),
@@ -148,7 +148,7 @@ pub(super) fn place(base: &str, entry: &Map<String, Value>) -> PluginPlace {
 }
 
 fn of_text(base: &str, path: &str) -> PluginPlace {
-    match below(base, path) {
+    match resolve_path_below(base, path) {
         Some(directory) => PluginPlace::Inside(directory),
         None => {
             let address = is_address(path).then(|| path.to_owned());
@@ -185,7 +185,7 @@ fn is_address(text: &str) -> bool {
 }
 
 /// Returns a path below a directory of the source with `/`, or `None` if it leads out of the source.
-pub(super) fn below(base: &str, path: &str) -> Option<String> {
+pub(super) fn resolve_path_below(base: &str, path: &str) -> Option<String> {
     if path.starts_with(['/', '~', '\\']) || path.contains(':') || path.contains('\0') {
         return None;
     }
@@ -198,7 +198,7 @@ pub(super) fn below(base: &str, path: &str) -> Option<String> {
             name => names.push(name),
         }
     }
-    Some(if names.is_empty() { base.to_owned() } else { join(base, &names.join("/")) })
+    Some(if names.is_empty() { base.to_owned() } else { join_slashed(base, &names.join("/")) })
 }
 
 #[cfg(test)]
@@ -209,7 +209,7 @@ mod tests {
     fn a_place_is_inside_or_named() {
         let place = |text: &str| {
             let entry: Map<String, Value> = serde_json::from_str(text).expect("JSON");
-            place("base", &entry)
+            resolve_plugin_place("base", &entry)
         };
         let inside = |path: &str| PluginPlace::Inside(path.to_owned());
         let outside = |place: &str, address: Option<&str>| PluginPlace::Outside {
@@ -225,7 +225,7 @@ mod tests {
         for path in ["../x", "./a/../../x", "/etc", "~/x", "C:\\x", "\\\\host\\x"] {
             let entry = serde_json::json!({ "source": path });
             let Value::Object(entry) = entry else { unreachable!() };
-            assert_eq!(super::place("base", &entry), outside(path, None), "{path}");
+            assert_eq!(super::resolve_plugin_place("base", &entry), outside(path, None), "{path}");
         }
         let url = "https://example.org/x.git";
         assert_eq!(place(r#"{"source": "https://example.org/x.git"}"#), outside(url, Some(url)));
@@ -257,7 +257,7 @@ mod tests {
             ("x", "plugin.json", Some((ManifestRole::Plugin, "x"))),
             ("x", "marketplace.json", None),
         ] {
-            let found = role(directory, name);
+            let found = manifest_role(directory, name);
             assert_eq!(
                 found.as_ref().map(|(role, base)| (*role, base.as_str())),
                 expected,

@@ -28,8 +28,8 @@ use plugins::PluginFiles;
 
 pub use evidence::is_candidate_name;
 pub(super) use evidence::is_in_client_directory;
-pub use names::slug;
-pub(super) use names::stem;
+pub(super) use names::file_stem;
+pub use names::slugify_name;
 pub use plugins::{OutsidePlugin, Plugin};
 
 /// A file that lies where items lie and is none.
@@ -77,10 +77,10 @@ impl ForeignCollector {
         let Some(entries) = visit.entries() else { return };
         let files = entries.iter().filter(|entry| entry.kind == FileKind::File);
         for name in files.filter_map(|entry| entry.name.to_str()) {
-            if PluginFiles::wants(slashed, name) {
-                self.plugins.read(visit, name);
+            if PluginFiles::is_plugin_file(slashed, name) {
+                self.plugins.read_file(visit, name);
             } else if !is_item && is_candidate_name(name) {
-                self.candidate(visit, name);
+                self.read_candidate(visit, name);
             }
         }
     }
@@ -92,17 +92,17 @@ impl ForeignCollector {
         self.outputs.extend(items.into_iter().flat_map(|item| item.files));
     }
 
-    fn candidate(&mut self, visit: &Visit<'_>, name: &str) {
-        let slashed = join(visit.slashed(), name);
+    fn read_candidate(&mut self, visit: &Visit<'_>, name: &str) {
+        let slashed = join_slashed(visit.slashed(), name);
         if self.outputs.contains(&slashed) {
             return;
         }
-        let place = ItemPlace::of(visit.slashed());
+        let place = ItemPlace::from_directory(visit.slashed());
         // A repository may have thousands of files in YAML.
         if !evidence::is_worth_reading(&place, name) || evidence::is_page(&place, name) {
             return;
         }
-        let bytes = match visit.read(name) {
+        let bytes = match visit.read_file(name) {
             Ok(bytes) => bytes,
             Err(ReadError::Missing) => return,
             Err(error) => {
@@ -128,8 +128,8 @@ impl ForeignCollector {
             return;
         }
         let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
-        let (document, diagnostics) = parse::document(&source);
-        match evidence::judge(&place, name, &document) {
+        let (document, diagnostics) = parse::parse_document(&source);
+        match evidence::classify_document(&place, name, &document) {
             Ok(judgment) => {
                 let is_certain = judgment.is_certain;
                 let list = if is_certain { &mut self.found } else { &mut self.doubtful };
@@ -168,7 +168,7 @@ impl ForeignCollector {
         let is_same =
             |left: &PortableItem, right: &PortableItem| has_same_content(system, root, left, right);
         super::registry::name_as_people_do(&mut registry.items);
-        let copies = names::settle(&mut registry.items, &is_same);
+        let copies = names::assign_unique_names(&mut registry.items, &is_same);
         let paths = copies.keys().cloned();
         registry.left_out.extend(paths.map(|path| PassedOver { path, reason: COPY }));
         self.plugins.finish(&copies, registry);
@@ -236,7 +236,7 @@ impl ForeignFile {
 }
 
 /// Joins a directory and a name with `/`.
-pub(super) fn join(directory: &str, name: &str) -> String {
+pub(super) fn join_slashed(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 

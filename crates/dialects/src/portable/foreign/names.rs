@@ -28,7 +28,7 @@ const SILENT: [&str; 14] = [
 ];
 
 /// Returns a name of the characters that every name of an item has; empty if nothing is left.
-pub fn slug(name: &str) -> String {
+pub fn slugify_name(name: &str) -> String {
     let named = name
         .replace("C#", "csharp")
         .replace("c#", "csharp")
@@ -52,11 +52,11 @@ pub fn slug(name: &str) -> String {
 /// Returns a valid name for a file or directory by its path.
 pub(super) fn of_file(slashed: &str) -> String {
     let name = slashed.rsplit('/').next().unwrap_or_default();
-    valid(stem(name)).unwrap_or_else(|| of_path(slashed))
+    find_valid_name(file_stem(name)).unwrap_or_else(|| of_path(slashed))
 }
 
 /// Returns the stem of a file: its name without the ending that clients want.
-pub(in crate::portable) fn stem(name: &str) -> &str {
+pub(in crate::portable) fn file_stem(name: &str) -> &str {
     const ENDINGS: [&str; 8] = [
         ".instructions.md",
         ".chatmode.md",
@@ -71,8 +71,8 @@ pub(in crate::portable) fn stem(name: &str) -> &str {
 }
 
 /// Returns a name itself, or its slug, if that is valid.
-pub(super) fn valid(name: &str) -> Option<String> {
-    [name.to_owned(), slug(name)].into_iter().find(|name| name_problem(name).is_none())
+pub(super) fn find_valid_name(name: &str) -> Option<String> {
+    [name.to_owned(), slugify_name(name)].into_iter().find(|name| name_problem(name).is_none())
 }
 
 /// Returns a name for a file whose own has no letter that a name may have.
@@ -83,7 +83,7 @@ fn of_path(slashed: &str) -> String {
 
 /// Gives every item a name of its own. Returns the items that are gone because another one is the same: the
 /// path of each, and that of the other.
-pub(super) fn settle(
+pub(super) fn assign_unique_names(
     items: &mut Vec<PortableItem>,
     is_same: &dyn Fn(&PortableItem, &PortableItem) -> bool,
 ) -> BTreeMap<String, String> {
@@ -108,7 +108,7 @@ pub(super) fn settle(
         for &number in numbers.iter().skip(usize::from(keeps)) {
             let item = &mut items[number];
             if item.is_foreign() {
-                item.id.name = qualified(item, &taken);
+                item.id.name = qualify_name(item, &taken);
                 taken.insert(item.id.clone());
             }
         }
@@ -121,7 +121,7 @@ fn name_claim(item: &PortableItem) -> (bool, bool, usize, bool) {
     let path = item.slashed.as_str();
     let file = path.rsplit('/').next().unwrap_or_default();
     let is_for_client = evidence::is_in_client_directory(path);
-    let has_other_name = stem(file) != item.id.name;
+    let has_other_name = file_stem(file) != item.id.name;
     (item.is_foreign(), is_for_client, path.matches('/').count(), has_other_name)
 }
 
@@ -152,7 +152,7 @@ fn drop_copies(
 }
 
 /// Returns a name with those of the directories around an item before it, as few as it takes.
-fn qualified(item: &PortableItem, taken: &BTreeSet<ItemId>) -> String {
+fn qualify_name(item: &PortableItem, taken: &BTreeSet<ItemId>) -> String {
     let is_free = |name: &String| {
         name_problem(name).is_none()
             && !taken.contains(&ItemId { kind: item.id.kind, name: name.clone() })
@@ -160,7 +160,7 @@ fn qualified(item: &PortableItem, taken: &BTreeSet<ItemId>) -> String {
     let mut name = item.id.name.clone();
     let above = item.slashed.rsplit_once('/').map_or("", |(above, _)| above);
     for directory in above.rsplit('/').filter(|name| !SILENT.contains(name)) {
-        let directory = slug(directory);
+        let directory = slugify_name(directory);
         if directory.is_empty() || name.starts_with(&format!("{directory}-")) {
             continue;
         }

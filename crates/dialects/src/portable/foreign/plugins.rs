@@ -20,10 +20,10 @@ use super::super::guidance::is_in;
 use super::super::model::{Bundle, ItemId};
 use super::super::parse;
 use super::super::registry::Registry;
-use super::join;
+use super::join_slashed;
 use super::manifests::{self, ManifestRole, PluginEntry, PluginPlace};
-use super::names::{self, slug};
-use brief_safety::capability::{Capability, Inventory, facts};
+use super::names::{self, slugify_name};
+use brief_safety::capability::{Capability, Inventory, render_facts};
 
 /// The limit for the bytes of a manifest.
 const MANIFEST_BYTES: u64 = limits::REMOTE_FILE_BYTES;
@@ -66,8 +66,8 @@ pub(super) struct PluginFiles {
 
 impl PluginFiles {
     /// Returns whether a file describes a plugin or belongs to one.
-    pub(super) fn wants(directory: &str, name: &str) -> bool {
-        is_settings(name) || manifests::role(directory, name).is_some()
+    pub(super) fn is_plugin_file(directory: &str, name: &str) -> bool {
+        is_settings(name) || manifests::manifest_role(directory, name).is_some()
     }
 
     /// Returns whether a directory is one of a plugin's own, such as `commands`.
@@ -88,20 +88,21 @@ impl PluginFiles {
         })
     }
 
-    pub(super) fn read(&mut self, visit: &Visit<'_>, name: &str) {
+    pub(super) fn read_file(&mut self, visit: &Visit<'_>, name: &str) {
         let path = visit.path_of(name);
-        let slashed = join(visit.slashed(), name);
+        let slashed = join_slashed(visit.slashed(), name);
         let source = match visit.handle().read(OsStr::new(name), MANIFEST_BYTES) {
             Ok(bytes) => Arc::new(Source::from_bytes(path, bytes)),
             Err(error) => {
-                let source = Arc::new(Source::unread(path));
-                self.diagnostics.push(wrong(&source, format!("the file cannot be read: {error}")));
+                let source = Arc::new(Source::without_text(path));
+                self.diagnostics
+                    .push(plugin_problem(&source, format!("the file cannot be read: {error}")));
                 return;
             }
         };
         if is_settings(name) {
             self.settings.insert(slashed, source);
-        } else if let Some((role, base)) = manifests::role(visit.slashed(), name) {
+        } else if let Some((role, base)) = manifests::manifest_role(visit.slashed(), name) {
             self.manifests.push((role, base, slashed, source));
         }
     }
@@ -116,20 +117,23 @@ impl PluginFiles {
             match serde_json::from_str::<Value>(source.text().trim_start_matches('\u{feff}')) {
                 Ok(Value::Object(manifest)) => match role {
                     ManifestRole::Plugin if is_named || manifests::is_plugin(&manifest) => {
-                        let entry = manifests::entry(&manifest).unwrap_or_default();
+                        let entry = manifests::parse_plugin_entry(&manifest).unwrap_or_default();
                         plugins.push(FoundPlugin::new(entry, base.clone(), slashed, source, true));
                     }
                     ManifestRole::Plugin => {}
                     ManifestRole::Marketplace => {
                         let file = (slashed.as_str(), source);
-                        let problems = marketplace(&manifest, base, file, &mut plugins, registry);
+                        let problems =
+                            parse_marketplace(&manifest, base, file, &mut plugins, registry);
                         self.diagnostics.extend(problems);
                     }
                 },
-                Ok(_) => self.diagnostics.push(wrong(source, "the manifest is not an object")),
+                Ok(_) => {
+                    self.diagnostics.push(plugin_problem(source, "the manifest is not an object"));
+                }
                 Err(error) => {
                     self.diagnostics
-                        .push(wrong(source, format!("the manifest is not JSON: {error}")));
+                        .push(plugin_problem(source, format!("the manifest is not JSON: {error}")));
                 }
             }
         }
@@ -139,9 +143,9 @@ impl PluginFiles {
         registry.outside.sort_unstable();
         registry.outside.dedup_by(is_same);
         let finder = Finder { copies, registry };
-        let bundles = united(plugins).into_iter();
+        let bundles = merge_manifests(plugins).into_iter();
         let mut bundles: Vec<Bundle> =
-            bundles.map(|plugin| plugin.bundle(&finder, &self.settings)).collect();
+            bundles.map(|plugin| plugin.into_bundle(&finder, &self.settings)).collect();
         name_apart(&mut bundles, registry);
         registry.bundles.append(&mut bundles);
         registry.diagnostics.append(&mut self.diagnostics);
@@ -152,13 +156,13 @@ fn is_settings(name: &str) -> bool {
     matches!(name, ".mcp.json" | "mcp.json" | "hooks.json")
 }
 
-fn wrong(source: &Arc<Source>, message: impl Into<String>) -> Diagnostic {
+fn plugin_problem(source: &Arc<Source>, message: impl Into<String>) -> Diagnostic {
     let help = "its items are found all the same; ask the author to correct it";
     file_problem(rules::item::INVALID_PLUGIN, source, message, help)
 }
 
 /// Reads the plugins of a marketplace. Returns its problems.
-fn marketplace(
+fn parse_marketplace(
     manifest: &Map<String, Value>,
     base: &str,
     (slashed, source): (&str, &Arc<Source>),
@@ -167,23 +171,24 @@ fn marketplace(
 ) -> Vec<Diagnostic> {
     let metadata = manifest.get("metadata").and_then(Value::as_object);
     let root = metadata.and_then(|metadata| metadata.get("pluginRoot")).and_then(Value::as_str);
-    let base = match root.map(|root| manifests::below(base, root)) {
+    let base = match root.map(|root| manifests::resolve_path_below(base, root)) {
         None => base.to_owned(),
         Some(Some(root)) => root,
-        Some(None) => return vec![wrong(source, "`pluginRoot` leads out of the source")],
+        Some(None) => return vec![plugin_problem(source, "`pluginRoot` leads out of the source")],
     };
     let Some(Value::Array(entries)) = manifest.get("plugins") else {
-        return vec![wrong(source, "the list `plugins` is missing")];
+        return vec![plugin_problem(source, "the list `plugins` is missing")];
     };
     let mut problems = Vec::new();
     for (number, entry) in entries.iter().take(limits::ENTRIES_PER_FILE).enumerate() {
-        let Some((fields, plugin)) =
-            entry.as_object().and_then(|fields| Some((fields, manifests::entry(fields)?)))
+        let Some((fields, plugin)) = entry
+            .as_object()
+            .and_then(|fields| Some((fields, manifests::parse_plugin_entry(fields)?)))
         else {
-            problems.push(wrong(source, format!("the plugin {} has no name", number + 1)));
+            problems.push(plugin_problem(source, format!("the plugin {} has no name", number + 1)));
             continue;
         };
-        match manifests::place(&base, fields) {
+        match manifests::resolve_plugin_place(&base, fields) {
             PluginPlace::Inside(directory) => {
                 plugins.push(FoundPlugin::new(plugin, directory, slashed, source, false));
             }
@@ -226,22 +231,22 @@ impl FoundPlugin {
         }
     }
 
-    fn bundle(self, finder: &Finder<'_>, settings: &BTreeMap<String, Arc<Source>>) -> Bundle {
+    fn into_bundle(self, finder: &Finder<'_>, settings: &BTreeMap<String, Arc<Source>>) -> Bundle {
         let FoundPlugin { entry, directory, slashed, source, has_manifest } = self;
         let mut diagnostics = Vec::new();
         let mut lists = |path: &str, problem: &str| {
             let message = format!("the plugin `{}` lists `{path}`, {problem}", entry.name);
-            diagnostics.push(wrong(&source, message));
+            diagnostics.push(plugin_problem(&source, message));
         };
         let mut items: BTreeSet<ItemId> = BTreeSet::new();
         if has_manifest || entry.listed.is_empty() {
             items.extend(finder.in_directories(&directory));
         }
         for path in &entry.listed {
-            match manifests::below(&directory, path) {
+            match manifests::resolve_path_below(&directory, path) {
                 None => lists(path, "which leads out of it"),
                 Some(listed) => {
-                    let found = finder.listed(&listed, path);
+                    let found = finder.find_listed_items(&listed, path);
                     if found.is_empty() && !DIRECTORIES.contains(&path.trim_matches(['.', '/'])) {
                         lists(path, "where no item is");
                     }
@@ -249,11 +254,11 @@ impl FoundPlugin {
                 }
             }
         }
-        let capabilities = capabilities(&entry, &directory, &source, settings);
-        let (document, _) = parse::document(&source);
+        let capabilities = plugin_capabilities(&entry, &directory, &source, settings);
+        let (document, _) = parse::parse_document(&source);
         let PluginEntry { description, version, .. } = entry;
         Bundle {
-            name: names::valid(&entry.name).unwrap_or_else(|| names::of_file(&slashed)),
+            name: names::find_valid_name(&entry.name).unwrap_or_else(|| names::of_file(&slashed)),
             slashed,
             document,
             items: items.into_iter().map(|id| (id, Span::default())).collect(),
@@ -265,7 +270,7 @@ impl FoundPlugin {
 }
 
 /// Unites the manifests of one plugin: one for each client, and the marketplace's entry.
-fn united(found: Vec<FoundPlugin>) -> Vec<FoundPlugin> {
+fn merge_manifests(found: Vec<FoundPlugin>) -> Vec<FoundPlugin> {
     let mut plugins: Vec<FoundPlugin> = Vec::new();
     let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
     for plugin in found {
@@ -299,7 +304,8 @@ fn name_apart(bundles: &mut [Bundle], registry: &Registry) {
         registry.bundles.iter().map(|bundle| bundle.name.clone()).collect();
     for bundle in bundles {
         let directory = bundle.plugin.as_ref().map_or("", |plugin| &plugin.directory);
-        let mut above = directory.rsplit('/').skip(1).map(slug).filter(|name| !name.is_empty());
+        let mut above =
+            directory.rsplit('/').skip(1).map(slugify_name).filter(|name| !name.is_empty());
         let mut number = 1;
         while taken.contains(&bundle.name) || name_problem(&bundle.name).is_some() {
             bundle.name = match above.next() {
@@ -324,7 +330,7 @@ struct Finder<'f> {
 
 impl Finder<'_> {
     /// Returns the items at and below a path.
-    fn below(&self, path: &str) -> Vec<ItemId> {
+    fn items_below(&self, path: &str) -> Vec<ItemId> {
         let is_below = |slashed: &str| path.is_empty() || is_in(path, slashed);
         let items = &self.registry.items;
         let own = items.iter().filter(|item| is_below(&item.slashed));
@@ -335,39 +341,42 @@ impl Finder<'_> {
 
     /// Returns the items in the usual directories of a plugin.
     fn in_directories(&self, directory: &str) -> Vec<ItemId> {
-        DIRECTORIES.iter().flat_map(|name| self.below(&join(directory, name))).collect()
+        DIRECTORIES
+            .iter()
+            .flat_map(|name| self.items_below(&join_slashed(directory, name)))
+            .collect()
     }
 
     /// Returns the items at a listed path. A collection that puts plugins together from its own items
     /// lists them as if they were in the plugin.
-    fn listed(&self, listed: &str, path: &str) -> Vec<ItemId> {
-        let found = self.below(listed);
+    fn find_listed_items(&self, listed: &str, path: &str) -> Vec<ItemId> {
+        let found = self.items_below(listed);
         if !found.is_empty() {
             return found;
         }
-        let Some(path) = manifests::below("", path) else { return Vec::new() };
-        let found = self.below(&path);
+        let Some(path) = manifests::resolve_path_below("", path) else { return Vec::new() };
+        let found = self.items_below(&path);
         if !found.is_empty() || path.is_empty() {
             return found;
         }
         let Some((folder, file)) = path.rsplit_once('/') else { return Vec::new() };
-        let stem = names::stem(file);
+        let stem = names::file_stem(file);
         let items = self.registry.items.iter().filter(|item| {
             let (above, own) = item.slashed.rsplit_once('/').unwrap_or(("", &item.slashed));
-            above == folder && names::stem(own) == stem
+            above == folder && names::file_stem(own) == stem
         });
         items.map(|item| item.id.clone()).collect()
     }
 }
 
 /// Returns the hooks and servers of a plugin.
-fn capabilities(
+fn plugin_capabilities(
     entry: &PluginEntry,
     directory: &str,
     source: &Arc<Source>,
     settings: &BTreeMap<String, Arc<Source>>,
 ) -> Vec<String> {
-    let mut inventory = Inventory::of("plugin");
+    let mut inventory = Inventory::new("plugin");
     let usual = [
         ".mcp.json",
         "mcp.json",
@@ -376,8 +385,9 @@ fn capabilities(
         ".cursor/mcp.json",
         ".cursor/hooks.json",
     ];
-    let usual = usual.iter().map(|path| join(directory, path));
-    let listed = entry.settings.iter().filter_map(|path| manifests::below(directory, path));
+    let usual = usual.iter().map(|path| join_slashed(directory, path));
+    let listed =
+        entry.settings.iter().filter_map(|path| manifests::resolve_path_below(directory, path));
     let mut read = BTreeSet::new();
     for path in usual.chain(listed) {
         if let Some(found) = settings.get(&path)
@@ -389,16 +399,16 @@ fn capabilities(
             let is_bare = serde_json::from_str::<Map<String, Value>>(text)
                 .is_ok_and(|fields| !fields.contains_key(name) && !fields.contains_key("servers"));
             let content = if is_bare { format!("{{\"{name}\": {text}}}") } else { text.to_owned() };
-            inventory.read(&path, found.path(), content.into_bytes(), Permission::Data);
+            inventory.scan_file(&path, found.path(), content.into_bytes(), Permission::Data);
         }
     }
     if let Some(inline) = &entry.inline {
         let content = inline.to_string().into_bytes();
-        inventory.read("plugin.json", source.path(), content, Permission::Data);
+        inventory.scan_file("plugin.json", source.path(), content, Permission::Data);
     }
     let wanted =
         [Capability::Hooks, Capability::McpServers, Capability::Commands, Capability::Permissions];
     let found: Vec<_> =
         inventory.finish().into_iter().filter(|found| wanted.contains(&found.capability)).collect();
-    facts(&found)
+    render_facts(&found)
 }

@@ -2,7 +2,7 @@
 
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::hidden::{self, HiddenText};
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::find_nearest;
 use brief_syntax::yaml::{Node, ProblemKind, Value};
 use brief_syntax::{Diagnostic, Rule, Span, limits, rules};
 
@@ -18,17 +18,17 @@ const WHEN_VALUES: [&str; 3] = ["before", "after", "all"];
 
 impl ContextFileReader<'_> {
     /// Reads a required string; `None` with a diagnostic when it is blank or of another type.
-    pub(super) fn text(&mut self, node: Node<'_>, field: &str) -> Option<String> {
+    pub(super) fn parse_text(&mut self, node: Node<'_>, field: &str) -> Option<String> {
         match node.value() {
             Value::Scalar(text) if !text.trim().is_empty() => {
                 self.warn_of_hidden(node, text, field);
                 return Some(text.to_owned());
             }
-            Value::Scalar(_) | Value::Null => self.missing(node, field),
+            Value::Scalar(_) | Value::Null => self.report_missing_field(node, field),
             other => {
                 let problem = format!("{field} is text, not {}", other.noun());
                 let help = "quote it, or write it as a block after `|`";
-                self.fail(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
+                self.report_field_error(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
             }
         }
         None
@@ -42,7 +42,10 @@ impl ContextFileReader<'_> {
                 Some(text.to_owned()).filter(|text| !text.is_empty())
             }
             other => {
-                self.ignored(node.span(), &format!("{field} is text, not {}", other.noun()));
+                self.report_ignored_field(
+                    node.span(),
+                    &format!("{field} is text, not {}", other.noun()),
+                );
                 None
             }
         }
@@ -65,10 +68,10 @@ impl ContextFileReader<'_> {
             Value::Null => (Vec::new(), Vec::new()),
             Value::Sequence(list) => list
                 .iter()
-                .filter_map(|item| Some((self.pattern(item, field)?, item.span())))
+                .filter_map(|item| Some((self.parse_pattern(item, field)?, item.span())))
                 .unzip(),
             Value::Scalar(_) | Value::Broken(_) => {
-                let pattern = self.pattern(node, field);
+                let pattern = self.parse_pattern(node, field);
                 if pattern.is_some() {
                     self.single_pattern(node, field);
                 }
@@ -77,7 +80,7 @@ impl ContextFileReader<'_> {
             Value::Mapping(_) => {
                 let problem = format!("{field} is a list of patterns, not a mapping");
                 let help = format!("write `{field}: [\"**/*.ext\"]`");
-                self.fail(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
+                self.report_field_error(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
                 (Vec::new(), Vec::new())
             }
         }
@@ -107,7 +110,7 @@ impl ContextFileReader<'_> {
         anchor.starts_with(['&', '!']) || self.file.source.slice(span).starts_with(['*', '&'])
     }
 
-    fn pattern(&mut self, node: Node<'_>, field: &str) -> Option<Pattern> {
+    fn parse_pattern(&mut self, node: Node<'_>, field: &str) -> Option<Pattern> {
         let span = node.span();
         let written = match node.value() {
             Value::Scalar(text) => text,
@@ -117,7 +120,7 @@ impl ContextFileReader<'_> {
             }
             other => {
                 let problem = format!("a {field} pattern is text, not {}", other.noun());
-                self.fail(rules::agents_yaml::WRONG_TYPE, span, problem, "quote it");
+                self.report_field_error(rules::agents_yaml::WRONG_TYPE, span, problem, "quote it");
                 return None;
             }
         };
@@ -132,7 +135,7 @@ impl ContextFileReader<'_> {
                 let text = self.file.source.slice(span);
                 let at = text.find(written).map(|start| span.start + start + error.offset());
                 let span = at.map_or(span, |at| Span::new(at, at + 1));
-                let diagnostic = self.failure(rules::agents_yaml::INVALID_GLOB, span, problem);
+                let diagnostic = self.field_error(rules::agents_yaml::INVALID_GLOB, span, problem);
                 self.diagnostics.push(diagnostic);
                 None
             }
@@ -145,7 +148,7 @@ impl ContextFileReader<'_> {
         let problem =
             format!("{field} pattern {written} must be quoted: YAML reads `*` as a reference");
         let diagnostic = self
-            .failure(rules::agents_yaml::UNQUOTED_GLOB, span, problem)
+            .field_error(rules::agents_yaml::UNQUOTED_GLOB, span, problem)
             .with_help(format!("write `\"{written}\"`"))
             .with_fix(Fix::safe("quote it", vec![Edit::replace(span, format!("\"{written}\""))]));
         self.diagnostics.push(diagnostic);
@@ -167,18 +170,18 @@ impl ContextFileReader<'_> {
         self.report(rules::agents_yaml::NEVER_MATCHES, span, problem, help);
     }
 
-    pub(super) fn actions(&mut self, node: Node<'_>) -> Actions {
+    pub(super) fn parse_actions(&mut self, node: Node<'_>) -> Actions {
         match node.value() {
             Value::Null => Actions::ALL,
             Value::Sequence(list) if list.is_empty() => Actions::ALL,
             Value::Sequence(list) => {
-                list.iter().fold(Actions::NONE, |actions, item| actions.or(self.action(item)))
+                list.iter().fold(Actions::NONE, |actions, item| actions.or(self.parse_action(item)))
             }
-            _ => self.action(node),
+            _ => self.parse_action(node),
         }
     }
 
-    fn action(&mut self, node: Node<'_>) -> Actions {
+    fn parse_action(&mut self, node: Node<'_>) -> Actions {
         match node.value() {
             Value::Scalar("all") => return Actions::ALL,
             Value::Scalar(word) => {
@@ -192,14 +195,14 @@ impl ContextFileReader<'_> {
             other => {
                 let problem = format!("on is a word or a list of words, not {}", other.noun());
                 let help = "write `on: edit` or `on: [read, edit]`";
-                self.fail(rules::agents_yaml::INVALID_ON, node.span(), problem, help);
+                self.report_field_error(rules::agents_yaml::INVALID_ON, node.span(), problem, help);
             }
         }
         Actions::NONE
     }
 
     /// Reads `when`; `None` for both timings.
-    pub(super) fn timing(&mut self, node: Node<'_>) -> Option<Timing> {
+    pub(super) fn parse_timing(&mut self, node: Node<'_>) -> Option<Timing> {
         match node.value() {
             Value::Null => {}
             Value::Scalar("all") => return None,
@@ -219,7 +222,7 @@ impl ContextFileReader<'_> {
             }
             other => {
                 let problem = format!("when is one word, not {}", other.noun());
-                self.fail(
+                self.report_field_error(
                     rules::agents_yaml::INVALID_WHEN,
                     node.span(),
                     problem,
@@ -231,7 +234,7 @@ impl ContextFileReader<'_> {
     }
 
     /// Reads `hold`. Another value than a boolean does not make the entry invalid.
-    pub(super) fn hold(&mut self, node: Node<'_>) -> bool {
+    pub(super) fn parse_hold(&mut self, node: Node<'_>) -> bool {
         match node.value() {
             Value::Scalar("true") => true,
             Value::Scalar("false") | Value::Null => false,
@@ -252,8 +255,8 @@ impl ContextFileReader<'_> {
         words: &[&str],
     ) {
         let span = node.span();
-        let mut diagnostic = self.failure(rule, span, problem);
-        if let Some(meant) = nearest(word, words) {
+        let mut diagnostic = self.field_error(rule, span, problem);
+        if let Some(meant) = find_nearest(word, words) {
             // Only a difference in case is certain.
             let is_certain = meant.eq_ignore_ascii_case(word);
             let fix = if is_certain { Fix::safe } else { Fix::suggested };
@@ -263,12 +266,15 @@ impl ContextFileReader<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    pub(super) fn alternatives(&mut self, node: Node<'_>) -> Vec<Alternative> {
+    pub(super) fn parse_alternatives(&mut self, node: Node<'_>) -> Vec<Alternative> {
         let list = match node.value() {
             Value::Null => return Vec::new(),
             Value::Sequence(list) => list,
             other => {
-                self.ignored(node.span(), &format!("alternatives is a list, not {}", other.noun()));
+                self.report_ignored_field(
+                    node.span(),
+                    &format!("alternatives is a list, not {}", other.noun()),
+                );
                 return Vec::new();
             }
         };
@@ -278,13 +284,13 @@ impl ContextFileReader<'_> {
             if let FieldPlace::Entry(name) = outer {
                 self.place = FieldPlace::Alternative(name, index);
             }
-            alternatives.extend(self.alternative(item));
+            alternatives.extend(self.parse_alternative(item));
         }
         self.place = outer;
         alternatives
     }
 
-    fn alternative(&mut self, node: Node<'_>) -> Option<Alternative> {
+    fn parse_alternative(&mut self, node: Node<'_>) -> Option<Alternative> {
         let mut alternative = Alternative { option: String::new(), reason_rejected: String::new() };
         match node.value() {
             Value::Mapping(fields) => {
@@ -319,7 +325,7 @@ impl ContextFileReader<'_> {
     }
 
     /// Reads a date; an invalid one is reported and dropped, and the decision stays.
-    pub(super) fn date(&mut self, node: Node<'_>) -> Option<String> {
+    pub(super) fn parse_date(&mut self, node: Node<'_>) -> Option<String> {
         let written = match node.value() {
             Value::Null => return None,
             Value::Scalar(text) if is_date(text) => return Some(text.to_owned()),

@@ -82,7 +82,7 @@ fn records_of(files: &[OutputFile], item_files: &ItemFiles) -> Vec<Option<FileRe
     let mut texts: Vec<(&str, FileRecord)> = Vec::new();
     for file in files {
         records.push(match &file.content {
-            OutputContent::Copy(path) => item_files.record(path).cloned(),
+            OutputContent::Copy(path) => item_files.find_record(path).cloned(),
             OutputContent::Text(text) => match texts.iter().find(|(known, _)| known == text) {
                 Some((_, record)) => Some(record.clone()),
                 None => {
@@ -111,17 +111,17 @@ impl Plan<'_> {
             && record
                 .files
                 .iter()
-                .all(|(path, file)| disk.look(path) == DiskState::File(file.clone()));
+                .all(|(path, file)| disk.read_state(path) == DiskState::File(file.clone()));
         if same {
             self.report.unchanged += record.files.len();
             self.made.insert(key.to_owned(), record.files.clone());
-            self.leave(key);
+            self.keep_item(key);
         }
         same
     }
 
     /// Plans the files of a compiled item.
-    pub(crate) fn add(
+    pub(crate) fn plan_item(
         &mut self,
         wanted: ItemToWrite<'_>,
         compiled: Compiled,
@@ -142,11 +142,11 @@ impl Plan<'_> {
         let ItemPlan { mut record, writes, problems, edits, made, unchanged } = files;
         if !problems.is_empty() {
             self.report.kept += problems.len();
-            self.refuse(&key, problems);
+            self.refuse_item(&key, problems);
             return Ok(ItemOutcome::Refused);
         }
         for path in record.files.keys() {
-            self.claim(path, &key);
+            self.claim_path(path, &key);
         }
         self.report.unchanged += unchanged;
         self.report.kept += edits.len();
@@ -156,7 +156,7 @@ impl Plan<'_> {
         }
         self.report.diagnostics.extend(edits);
         for write in writes {
-            self.write(write, item_files, disk, own)?;
+            self.plan_write(write, item_files, disk, own)?;
         }
         self.made.insert(key.clone(), made);
         if !record.files.is_empty() {
@@ -177,15 +177,15 @@ impl Plan<'_> {
     ) -> io::Result<()> {
         let path = file.path;
         if !is_output_path(&path) {
-            files.problems.push(unportable(item, &path));
+            files.problems.push(unportable_diagnostic(item, &path));
             return Ok(());
         }
-        if let Some(other) = self.clash(&path) {
-            files.problems.push(collision(item, &path, &other));
+        if let Some(other) = self.find_clash(&path) {
+            files.problems.push(collision_diagnostic(item, &path, &other));
             return Ok(());
         }
         files.made.insert(path.clone(), known.clone());
-        let found = match disk.look(&path) {
+        let found = match disk.read_state(&path) {
             DiskState::Missing => None,
             DiskState::File(found) => Some(found),
             DiskState::InTheWay(what) => {
@@ -197,7 +197,7 @@ impl Plan<'_> {
         };
         let replaces = match &found {
             None => Some(Replaces::Ours),
-            Some(found) => match self.judge(&path, found, &known, own)? {
+            Some(found) => match self.judge_file(&path, found, &known, own)? {
                 Judgment::Replace(replaces) => Some(replaces),
                 Judgment::UpToDate => {
                     files.unchanged += 1;
@@ -206,7 +206,7 @@ impl Plan<'_> {
                 Judgment::Edited(before) => {
                     let message = "the file was changed since it was written; it stays as it is";
                     let (rule, help) = (rules::item::OUTPUT_EDITED, self.policy.advice.edited);
-                    files.edits.push(self.problem(rule, &path, message, help));
+                    files.edits.push(self.file_diagnostic(rule, &path, message, help));
                     files.record.files.insert(path, before);
                     return Ok(());
                 }
@@ -227,7 +227,7 @@ impl Plan<'_> {
     }
 
     /// Tells what may happen to a file that is in place, where another is wanted.
-    fn judge(
+    fn judge_file(
         &self,
         path: &str,
         found: &FileRecord,
@@ -235,7 +235,7 @@ impl Plan<'_> {
         own: &Disk<'_>,
     ) -> io::Result<Judgment> {
         let is_same = found.sha256 == wanted.sha256;
-        Ok(match self.recorded(path, &found.sha256) {
+        Ok(match self.find_recorded_state(path, &found.sha256) {
             // A file that the user hands over is backed up, and restored later, even if its content is the same now.
             _ if is_same && self.is_handed_over(path, found) => {
                 Judgment::Replace(Replaces::Foreign)
@@ -245,16 +245,16 @@ impl Plan<'_> {
             _ if is_same => Judgment::Replace(Replaces::Ours),
             Some(Recorded::Same) => Judgment::Replace(Replaces::Ours),
             _ if self.is_adopted(path, &found.sha256, own)? => Judgment::Replace(Replaces::Foreign),
-            Some(Recorded::Changed(_)) if self.policy.edited.has(path) => {
+            Some(Recorded::Changed(_)) if self.policy.edited.contains_path(path) => {
                 Judgment::Replace(Replaces::Edited)
             }
             Some(Recorded::Changed(before)) => Judgment::Edited(before),
-            None if self.policy.foreign.has(path) => Judgment::Replace(Replaces::Foreign),
+            None if self.policy.foreign.contains_path(path) => Judgment::Replace(Replaces::Foreign),
             None => Judgment::Foreign,
         })
     }
 
-    fn write(
+    fn plan_write(
         &mut self,
         write: OneWrite,
         item_files: &ItemFiles,
@@ -265,7 +265,7 @@ impl Plan<'_> {
         let kind = if before.is_some() { ChangeKind::Updated } else { ChangeKind::Created };
         if self.compares {
             let mut after = Vec::new();
-            item_files.fill(&content, &mut after)?;
+            item_files.write_content(&content, &mut after)?;
             let before = before.as_ref().map(|_| content_of(disk, &path)).transpose()?;
             let difference = Difference { path: path.clone(), before, after: Some(after) };
             self.report.differences.push(difference);
@@ -281,8 +281,8 @@ impl Plan<'_> {
             let (at, mode) = (WriteRoot::Outputs, PermissionSource::Own);
             let permission = record.permission();
             let planned = Planned { at, path: &path, mode, permission, before };
-            let fill = &mut |target: &mut dyn io::Write| item_files.fill(&content, target);
-            stage.put(planned, record.sha256, fill)?;
+            let fill = &mut |target: &mut dyn io::Write| item_files.write_content(&content, target);
+            stage.stage_file(planned, record.sha256, fill)?;
         }
         self.report.changes.push(Change { path, kind });
         Ok(())
@@ -290,17 +290,18 @@ impl Plan<'_> {
 
     /// Returns whether the user has chosen a file that is not ours yet.
     fn is_handed_over(&self, path: &str, found: &FileRecord) -> bool {
-        self.policy.foreign.has(path) && self.recorded(path, &found.sha256).is_none()
+        self.policy.foreign.contains_path(path)
+            && self.find_recorded_state(path, &found.sha256).is_none()
     }
 
     /// Returns whether a file equals the backup of the one that our output had replaced before.
     fn is_adopted(&self, path: &str, hash: &str, own: &Disk<'_>) -> io::Result<bool> {
-        let original = self.original(path, own)?;
+        let original = self.read_original(path, own)?;
         Ok(original.is_some_and(|original| sha256(&original.content.bytes) == hash))
     }
 
     /// Returns the item that already has a path, or needs it for a directory.
-    fn clash(&self, path: &str) -> Option<String> {
+    fn find_clash(&self, path: &str) -> Option<String> {
         let path = path.to_lowercase();
         if let Some(item) = with_parents(&path).find_map(|above| self.owners.get(above)) {
             return Some(item.clone());
@@ -313,12 +314,12 @@ impl Plan<'_> {
     fn in_the_way(&self, item: &PortableItem, path: &str, what: &str) -> Diagnostic {
         let message = format!("the file {what}; nothing of the {} is written", item.id());
         let help = self.policy.advice.foreign;
-        self.problem(rules::item::OUTPUT_IN_THE_WAY, path, message, help)
+        self.file_diagnostic(rules::item::OUTPUT_IN_THE_WAY, path, message, help)
     }
 }
 
 /// Creates the error for a path that a record cannot hold.
-fn unportable(item: &PortableItem, path: &str) -> Diagnostic {
+fn unportable_diagnostic(item: &PortableItem, path: &str) -> Diagnostic {
     let message =
         format!("`{path}` is not a valid path for a file; nothing of the {} is written", item.id());
     let source = item.document().source();
@@ -326,7 +327,7 @@ fn unportable(item: &PortableItem, path: &str) -> Diagnostic {
         .with_help("give the file another name")
 }
 
-fn collision(item: &PortableItem, path: &str, other: &str) -> Diagnostic {
+fn collision_diagnostic(item: &PortableItem, path: &str, other: &str) -> Diagnostic {
     let source = item.document().source();
     let message = format!("the {} and `{other}` would both be `{path}`", item.id());
     Diagnostic::new(rules::item::OUTPUT_COLLISION, source, Span::default(), message)

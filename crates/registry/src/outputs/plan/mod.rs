@@ -116,17 +116,24 @@ impl<'p> Plan<'p> {
     }
 
     /// Reports problems, and returns whether there were any.
-    pub(crate) fn report(&mut self, problems: impl IntoIterator<Item = Diagnostic>) -> bool {
+    pub(crate) fn report_problems(
+        &mut self,
+        problems: impl IntoIterator<Item = Diagnostic>,
+    ) -> bool {
         let before = self.report.diagnostics.len();
         self.report.diagnostics.extend(problems);
         self.report.diagnostics.len() > before
     }
 
     /// Reports the problems of an item, and leaves all its files as they are.
-    pub(crate) fn refuse(&mut self, key: &str, problems: impl IntoIterator<Item = Diagnostic>) {
-        self.report(problems);
+    pub(crate) fn refuse_item(
+        &mut self,
+        key: &str,
+        problems: impl IntoIterator<Item = Diagnostic>,
+    ) {
+        self.report_problems(problems);
         self.report.failed += 1;
-        self.leave(key);
+        self.keep_item(key);
     }
 
     /// Returns whether every item could be written.
@@ -156,20 +163,20 @@ impl<'p> Plan<'p> {
         self.report.record.capabilities = mark;
     }
 
-    fn claim(&mut self, path: &str, key: &str) {
+    fn claim_path(&mut self, path: &str, key: &str) {
         self.claimed.insert(path.to_owned());
         self.owners.insert(path.to_lowercase(), key.to_owned());
     }
 
     /// Leaves all files of an item as they are.
-    fn leave(&mut self, key: &str) {
+    fn keep_item(&mut self, key: &str) {
         if self.has_item(key) {
             return;
         }
         let known = self.records.iter().find_map(|record| record.items.get(key));
         if let Some(record) = known {
             for path in record.files.keys() {
-                self.claim(path, key);
+                self.claim_path(path, key);
                 self.keep_adopted(path);
             }
             self.report.record.items.insert(key.to_owned(), record.clone());
@@ -180,31 +187,31 @@ impl<'p> Plan<'p> {
     pub(crate) fn leave_all(&mut self) {
         for record in self.records.clone() {
             for key in record.items.keys() {
-                self.leave(key);
+                self.keep_item(key);
             }
         }
     }
 
     /// Creates a diagnostic about the whole file at `path`.
-    fn problem(
+    fn file_diagnostic(
         &self,
         rule: Rule,
         path: &str,
         message: impl Into<String>,
         help: &str,
     ) -> Diagnostic {
-        let source = Arc::new(Source::unread(self.out.join(path)));
+        let source = Arc::new(Source::without_text(self.out.join(path)));
         Diagnostic::new(rule, &source, Span::default(), message).with_help(help)
     }
 
     /// Returns the name of the backup of the user's file that our output has replaced.
-    fn adopted(&self, path: &str) -> Option<&'p String> {
+    fn find_backup_name(&self, path: &str) -> Option<&'p String> {
         self.records.iter().find_map(|record| record.adopted.get(path))
     }
 
     /// Reads the backup of the user's file that our output has replaced.
-    fn original(&self, path: &str, own: &Disk<'_>) -> io::Result<Option<BackupFile>> {
-        self.adopted(path).map_or(Ok(None), |copy| read_backup(own, copy))
+    fn read_original(&self, path: &str, own: &Disk<'_>) -> io::Result<Option<BackupFile>> {
+        self.find_backup_name(path).map_or(Ok(None), |copy| read_backup(own, copy))
     }
 
     /// Records which files our removed outputs had replaced, so that they replace them again when they
@@ -218,7 +225,7 @@ impl<'p> Plan<'p> {
     }
 
     fn keep_adopted(&mut self, path: &str) {
-        if let Some(backup) = self.adopted(path) {
+        if let Some(backup) = self.find_backup_name(path) {
             self.report.record.adopted.insert(path.to_owned(), backup.clone());
         }
     }
@@ -232,18 +239,18 @@ impl<'p> Plan<'p> {
             }
         }
         for (path, (item, file)) in stale {
-            let DiskState::File(found) = disk.look(path) else { continue };
-            let Some(known) = self.recorded(path, &found.sha256) else { continue };
+            let DiskState::File(found) = disk.read_state(path) else { continue };
+            let Some(known) = self.find_recorded_state(path, &found.sha256) else { continue };
             let is_same = matches!(known, Recorded::Same);
-            if is_same || self.policy.edited.has(path) {
-                self.remove(path, &found.sha256, is_same, disk, own)?;
+            if is_same || self.policy.edited.contains_path(path) {
+                self.plan_removal(path, &found.sha256, is_same, disk, own)?;
                 continue;
             }
             self.report.kept += 1;
             let message =
                 "the file is no longer wanted, but was changed since it was written; it stays";
             let (rule, help) = (rules::item::OUTPUT_OUTDATED, self.policy.advice.stale);
-            let problem = self.problem(rule, path, message, help);
+            let problem = self.file_diagnostic(rule, path, message, help);
             self.report.diagnostics.push(problem);
             let record = self.report.record.items.entry(item.to_owned()).or_default();
             record.files.insert(path.to_owned(), file.clone());
@@ -253,7 +260,7 @@ impl<'p> Plan<'p> {
         Ok(())
     }
 
-    fn remove(
+    fn plan_removal(
         &mut self,
         path: &str,
         sha256: &str,
@@ -261,7 +268,7 @@ impl<'p> Plan<'p> {
         disk: &mut Disk<'_>,
         own: &Disk<'_>,
     ) -> io::Result<()> {
-        let original = self.original(path, own)?;
+        let original = self.read_original(path, own)?;
         if self.compares {
             let before = Some(content_of(disk, path)?);
             let after = original.as_ref().map(|original| original.content.bytes.clone());
@@ -278,10 +285,10 @@ impl<'p> Plan<'p> {
                     let before = Some(sha256.to_owned());
                     let planned = Planned { at, path, mode, permission, before };
                     stage.put_bytes(planned, &original.content.bytes)?;
-                    let (files, last) = stage.last();
+                    let (files, last) = stage.last_staged_file();
                     original.share_permissions(files, &last)?;
                 }
-                None => stage.remove(WriteRoot::Outputs, path, sha256),
+                None => stage.stage_removal(WriteRoot::Outputs, path, sha256),
             }
         }
         let kind = if original.is_some() { ChangeKind::Updated } else { ChangeKind::Removed };
@@ -291,7 +298,7 @@ impl<'p> Plan<'p> {
 
     /// Returns the recorded state of a file with this content. Only the first record can prove an edit: the
     /// others may name files that were never written here.
-    fn recorded(&self, path: &str, sha256: &str) -> Option<Recorded> {
+    fn find_recorded_state(&self, path: &str, sha256: &str) -> Option<Recorded> {
         let files = self.recorded.get(path)?;
         if files.iter().any(|(_, file)| file.sha256 == sha256) {
             return Some(Recorded::Same);
@@ -310,5 +317,5 @@ enum Recorded {
 }
 
 fn content_of(disk: &mut Disk<'_>, path: &str) -> io::Result<Vec<u8>> {
-    Ok(disk.read(path).map_err(io::Error::other)?.bytes)
+    Ok(disk.read_file(path).map_err(io::Error::other)?.bytes)
 }

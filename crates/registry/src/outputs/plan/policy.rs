@@ -26,7 +26,7 @@ pub(crate) enum Chosen {
 }
 
 impl Chosen {
-    pub(crate) fn has(&self, path: &str) -> bool {
+    pub(crate) fn contains_path(&self, path: &str) -> bool {
         match self {
             Chosen::None => false,
             Chosen::All => true,

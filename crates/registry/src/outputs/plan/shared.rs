@@ -43,7 +43,7 @@ impl Plan<'_> {
 
     /// Returns whether a file is to be replaced although it was edited.
     pub(crate) fn is_forced(&self, path: &str) -> bool {
-        self.policy.edited.has(path)
+        self.policy.edited.contains_path(path)
     }
 
     /// Copies a file before it is replaced, unless the run writes nothing.
@@ -61,7 +61,7 @@ impl Plan<'_> {
 
     /// Warns about a shared file.
     pub(crate) fn warn_shared(&mut self, path: &str, message: &str, help: &str) {
-        let problem = self.problem(rules::item::SHARED_FILE, path, message, help);
+        let problem = self.file_diagnostic(rules::item::SHARED_FILE, path, message, help);
         self.report.diagnostics.push(problem);
     }
 
@@ -100,7 +100,7 @@ impl Plan<'_> {
                     let file = Planned { at, path, mode, permission: Permission::Data, before };
                     stage.put_bytes(file, text.as_bytes())?;
                 }
-                (None, Some(hash)) => stage.remove(WriteRoot::Outputs, path, &hash),
+                (None, Some(hash)) => stage.stage_removal(WriteRoot::Outputs, path, &hash),
                 (None, None) => {}
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use brief_profiles::DeliveryOrigin;
 
-use super::{AGENT, ATTACHED, letter};
+use super::{AGENT, ATTACHED, origin_letter};
 
 /// The time within which equal events with one time stamp are one event that several hooks report.
 const SAME_STAMP: Duration = Duration::from_secs(10);
@@ -98,15 +98,15 @@ pub(super) const LOST: char = '!';
 pub(super) const EVERYTHING: char = '*';
 
 impl<'t> Replay<'t> {
-    pub(super) fn of(text: &'t str) -> Replay<'t> {
+    pub(super) fn parse(text: &'t str) -> Replay<'t> {
         let mut replay = Replay::default();
         for line in text.lines() {
-            replay.take(line);
+            replay.parse_line(line);
         }
         replay
     }
 
-    fn take(&mut self, line: &'t str) {
+    fn parse_line(&mut self, line: &'t str) {
         if line.starts_with(AGENT) {
             return;
         }
@@ -119,7 +119,7 @@ impl<'t> Replay<'t> {
             return;
         }
         if let Some(run) = line.strip_prefix(COMMAND) {
-            self.run(run);
+            self.parse_command(run);
             return;
         }
         if let Some(mark) = line.strip_prefix(WAITS) {
@@ -132,7 +132,7 @@ impl<'t> Replay<'t> {
             let at = fields.next().and_then(|at| at.parse().ok()).unwrap_or(0);
             let lost = fields.next().unwrap_or_default();
             let stamp = fields.next().filter(|stamp| *stamp != "-");
-            self.lose(ReplayedEvent { name, at, stamp }, lost);
+            self.apply_loss(ReplayedEvent { name, at, stamp }, lost);
             return;
         }
         let mut fields = line.split(' ');
@@ -142,12 +142,12 @@ impl<'t> Replay<'t> {
             owner: fields.next(),
         };
         self.latest.0 = line.owner.or(self.latest.0);
-        self.is_used |= line.letter() != Some(letter(DeliveryOrigin::Start));
+        self.is_used |= line.origin_letter() != Some(origin_letter(DeliveryOrigin::Start));
         self.told.entry(line.fingerprint).or_insert(line);
     }
 
     /// Takes the beginning (`b TIME`) or the end (`a TIME MARK…`) of a command.
-    fn run(&mut self, line: &'t str) {
+    fn parse_command(&mut self, line: &'t str) {
         let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
         let (time, shown) = rest.split_once(' ').unwrap_or((rest, ""));
         let Ok(time) = time.parse() else { return };
@@ -172,7 +172,7 @@ impl<'t> Replay<'t> {
     }
 
     /// Removes what was lost with an event, unless another hook has reported the same event.
-    fn lose(&mut self, event: ReplayedEvent<'t>, lost: &str) {
+    fn apply_loss(&mut self, event: ReplayedEvent<'t>, lost: &str) {
         if self.event.is_some_and(|known| known.is_same(&event, self.is_used)) {
             return;
         }
@@ -186,18 +186,18 @@ impl<'t> Replay<'t> {
             self.detached.clear();
             self.commands.clear();
         } else if lost.contains(EVERYTHING) {
-            let attached = self.told.values().filter(|line| line.letter() == Some(ATTACHED));
+            let attached = self.told.values().filter(|line| line.origin_letter() == Some(ATTACHED));
             self.detached.extend(attached.map(|line| line.fingerprint));
         }
         // A line of an earlier version has no letter, and may be lost.
         let is_kept = |letter: Option<char>| letter.is_some_and(|letter| !lost.contains(letter));
-        self.told.retain(|_, line| !lost.contains(EVERYTHING) && is_kept(line.letter()));
+        self.told.retain(|_, line| !lost.contains(EVERYTHING) && is_kept(line.origin_letter()));
     }
 }
 
 impl MemoryLine<'_> {
     /// Returns the letter of the origin; `None` for a line of an earlier version.
-    pub(super) fn letter(&self) -> Option<char> {
+    pub(super) fn origin_letter(&self) -> Option<char> {
         self.owner?.chars().next().filter(|letter| !letter.is_ascii_hexdigit())
     }
 }

@@ -17,7 +17,7 @@ use super::kept::Question;
 use super::offers::Offers;
 use super::question::{
     DecisionsArguments, LintArguments, MOST_RESULTS, MomentArguments, SearchArguments,
-    SeesArguments, read, unknown_client,
+    SeesArguments, parse_arguments, unknown_client,
 };
 use super::tools::ProjectTool;
 use super::{SharedProject, text};
@@ -42,7 +42,7 @@ impl ToolAnswer {
 
 impl SharedProject {
     /// Answers a call. The error is a message for the model.
-    pub(super) fn answer(
+    pub(super) fn answer_call(
         &self,
         tool: ProjectTool,
         arguments: Map<String, Json>,
@@ -60,7 +60,7 @@ impl SharedProject {
         let through = Arc::clone(&recorded) as Arc<dyn System>;
         let answer = Arc::new(self.find_answer(through, tool, arguments, offers)?);
         if let Some(record) = Arc::into_inner(recorded).and_then(Recorded::finish) {
-            self.kept.put(question, record, Arc::clone(&answer));
+            self.kept.insert(question, record, Arc::clone(&answer));
         }
         Ok(answer)
     }
@@ -81,43 +81,43 @@ impl SharedProject {
         match tool {
             ProjectTool::Context | ProjectTool::Why => {
                 let project = Project::open(&system, directory).map_err(unopened)?;
-                let arguments: MomentArguments = read(arguments)?;
-                let briefing = arguments.request(&project, &self.options)?.resolve();
+                let arguments: MomentArguments = parse_arguments(arguments)?;
+                let briefing = arguments.create_request(&project, &self.options)?.resolve();
                 let text = match tool {
-                    ProjectTool::Context => text::context(&briefing, &self.mark),
-                    _ => text::why(&briefing),
+                    ProjectTool::Context => text::render_context(&briefing, &self.mark),
+                    _ => text::render_reasons(&briefing),
                 };
-                briefed(tool, text, &briefing)
+                create_briefing_answer(tool, text, &briefing)
             }
             ProjectTool::Decisions => {
                 let project = Project::open(&system, directory).map_err(unopened)?;
-                let DecisionsArguments { path } = read(arguments)?;
+                let DecisionsArguments { path } = parse_arguments(arguments)?;
                 let mut briefing = project.briefing(path).only([structured::NAME]).resolve();
                 briefing.keep_decisions();
-                briefed(tool, text::decisions(&briefing), &briefing)
+                create_briefing_answer(tool, text::render_decisions(&briefing), &briefing)
             }
             ProjectTool::Show => {
                 let project = Project::open(&system, directory).map_err(unopened)?;
-                sees(&project, read(arguments)?)
+                answer_sees(&project, parse_arguments(arguments)?)
             }
             ProjectTool::Search => {
-                let SearchArguments { query, limit } = read(arguments)?;
+                let SearchArguments { query, limit } = parse_arguments(arguments)?;
                 let offers = offers.ok_or("the project is not read yet; ask again")?;
-                let items = offers.index.find(&query, limit.clamp(1, MOST_RESULTS));
-                let text = text::search(&query, &items);
+                let items = offers.index.find_hits(&query, limit.clamp(1, MOST_RESULTS));
+                let text = text::render_search(&query, &items);
                 let body = SearchReport { query: &query, items };
                 let (kind, root) = (tool.kind(), offers.root.as_path());
                 ToolAnswer::new(text, &Envelope { kind, root, diagnostics: &[], body })
             }
             ProjectTool::Lint => {
                 let project = Project::open(&system, directory).map_err(unopened)?;
-                let LintArguments { path } = read(arguments)?;
-                let lint =
-                    Lint::new(&project, &path).map_err(|problem| unchecked(&problem, &path))?;
+                let LintArguments { path } = parse_arguments(arguments)?;
+                let lint = Lint::new(&project, &path)
+                    .map_err(|problem| render_unchecked(&problem, &path))?;
                 let mut found = lint.configured_by(&ProjectAndSource).check();
                 found.group_causes();
                 let root = project.root().path();
-                let text = text::findings(&found, root);
+                let text = text::render_findings(&found, root);
                 let (kind, diagnostics) = (tool.kind(), found.diagnostics.as_slice());
                 ToolAnswer::new(text, &Envelope { kind, root, diagnostics, body: &found })
             }
@@ -125,28 +125,32 @@ impl SharedProject {
     }
 }
 
-fn sees(project: &Project<'_>, asked: SeesArguments) -> Result<ToolAnswer, String> {
-    let request: BriefingRequest<'_> = asked.request(project)?;
-    let (catalog, moment) = (request.read(), &request.moment);
+fn answer_sees(project: &Project<'_>, asked: SeesArguments) -> Result<ToolAnswer, String> {
+    let request: BriefingRequest<'_> = asked.create_request(project)?;
+    let (catalog, moment) = (request.read_catalog(), &request.moment);
     let root = moment.root.path();
     let clients = asked_clients(project.system(), root, asked.clients);
     let clients = clients.map_err(|error| unknown_client(&error))?;
     let viewers = find_viewers(project.system(), root, moment, &clients);
     let counter = Counter::estimate();
-    let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+    let sees = Sees::from_catalog(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let diagnostics = catalog.diagnostics();
-    let text = text::sees(root, &viewers, &sees);
+    let text = text::render_sees(root, &viewers, &sees);
     let body = SeesReport { moment, viewers: &viewers, sees: &sees };
     let kind = ProjectTool::Show.kind();
     ToolAnswer::new(text, &Envelope { kind, root, diagnostics: &diagnostics, body })
 }
 
-fn briefed(tool: ProjectTool, text: String, briefing: &Briefing) -> Result<ToolAnswer, String> {
+fn create_briefing_answer(
+    tool: ProjectTool,
+    text: String,
+    briefing: &Briefing,
+) -> Result<ToolAnswer, String> {
     let (kind, root, diagnostics) = (tool.kind(), briefing.root(), &briefing.diagnostics);
     ToolAnswer::new(text, &Envelope { kind, root, diagnostics, body: briefing })
 }
 
-fn unchecked(problem: &UncheckedPath, path: &Path) -> String {
+fn render_unchecked(problem: &UncheckedPath, path: &Path) -> String {
     let path = path.display();
     match problem {
         UncheckedPath::Outside => format!("`{path}` is outside the project"),

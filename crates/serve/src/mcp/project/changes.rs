@@ -27,7 +27,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn updated<'u>(&self, uris: impl IntoIterator<Item = &'u String>) -> Vec<String> {
+    fn updated_uris<'u>(&self, uris: impl IntoIterator<Item = &'u String>) -> Vec<String> {
         let Some((before, after)) = &self.offers else { return Vec::new() };
         let is_changed = |uri: &&String| after.has_other_content(before, uri);
         uris.into_iter().filter(is_changed).cloned().collect()
@@ -43,7 +43,7 @@ pub(super) struct ListNews {
 }
 
 impl ListNews {
-    pub(super) fn of(shared: &SharedProject) -> ListNews {
+    pub(super) fn subscribe(shared: &SharedProject) -> ListNews {
         let mut offers = shared.offers.subscribe();
         let known = offers.borrow_and_update().clone();
         let mut gateway = shared.gateway.as_ref().map(Gateway::lists);
@@ -98,7 +98,7 @@ pub(super) async fn tell_peer(
     while let Some(changes) = news.next().await {
         let uris = {
             let subscribed = subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
-            changes.updated(subscribed.iter())
+            changes.updated_uris(subscribed.iter())
         };
         let telling = async {
             if changes.tools {
@@ -140,7 +140,7 @@ pub(super) async fn tell_listener(context: SubscriptionContext, mut news: ListNe
             if changes.resources && wants.resources_list_changed == Some(true) {
                 sink.notify_resource_list_changed().await?;
             }
-            for uri in changes.updated(wants.resource_subscriptions.iter().flatten()) {
+            for uri in changes.updated_uris(wants.resource_subscriptions.iter().flatten()) {
                 sink.notify_resource_updated(uri).await?;
             }
             Ok::<(), SubscriptionSendError>(())

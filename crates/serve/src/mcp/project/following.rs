@@ -12,14 +12,14 @@ const ROUNDS: usize = 3;
 
 impl SharedProject {
     /// Makes the lists, and makes them anew after each change, until the server has ended.
-    pub(super) fn follow(&self, ended: &Interruption) {
+    pub(super) fn follow_files(&self, ended: &Interruption) {
         let mut watch = FileWatch::start(self.system.as_ref());
         while !ended.is_raised() {
             for _ in 0..ROUNDS {
-                let offers = Arc::new(Offers::read(&self.system, &self.options));
+                let offers = Arc::new(Offers::read_project(&self.system, &self.options));
                 self.offers.send_replace(Some(Arc::clone(&offers)));
                 // A directory may have changed before it was followed.
-                if watch.follow(&offers.watched, &offers.files) == 0 {
+                if watch.follow_paths(&offers.watched, &offers.files) == 0 {
                     break;
                 }
             }

@@ -23,13 +23,13 @@ use tokio::task::AbortHandle;
 
 use super::super::gateway::GatewayLists;
 use super::super::{
-    Answered, Context, ListParams, about_to_end, call_result, invalid, prompt_result,
+    Answered, Context, ListParams, about_to_end, call_result, invalid_params_error, prompt_result,
 };
 use super::SharedProject;
 use super::answers::ToolAnswer;
 use super::changes::{ListNews, MOST_SUBSCRIPTIONS, Subscriptions, tell_listener, tell_peer};
 use super::offers::{Offers, RESOURCE_BYTES};
-use super::skills::{directory, mime_type};
+use super::skills::{list_directory, mime_type};
 use super::tools::ProjectTool;
 use super::wish::JsonWish;
 
@@ -61,7 +61,7 @@ impl ProjectHandler {
     }
 
     /// Returns the lists. The first request may come before they are made, and waits.
-    async fn offers(&self) -> Answered<Arc<Offers>> {
+    async fn wait_for_offers(&self) -> Answered<Arc<Offers>> {
         let mut offers = self.shared.offers.subscribe();
         let made = offers.wait_for(Option::is_some).await;
         made.ok().and_then(|made| made.clone()).ok_or_else(about_to_end)
@@ -74,7 +74,7 @@ impl ProjectHandler {
     }
 
     /// Does work that reads files on a thread of its own.
-    async fn work<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&SharedProject) -> T + Send + 'static,
     ) -> Answered<T> {
@@ -141,19 +141,20 @@ impl ServerHandler for ProjectHandler {
         request: InitializeRequestParams,
         context: Context,
     ) -> Answered<InitializeResult> {
-        let _ = tokio::time::timeout(PATIENCE, self.offers()).await;
+        let _ = tokio::time::timeout(PATIENCE, self.wait_for_offers()).await;
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
 
     async fn discover(&self, _: Context) -> Answered<DiscoverResult> {
-        let _ = tokio::time::timeout(PATIENCE, self.offers()).await;
+        let _ = tokio::time::timeout(PATIENCE, self.wait_for_offers()).await;
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info()))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let (news, subscriptions) = (ListNews::of(&self.shared), Arc::clone(&self.subscriptions));
+        let (news, subscriptions) =
+            (ListNews::subscribe(&self.shared), Arc::clone(&self.subscriptions));
         let telling = tokio::spawn(tell_peer(context.peer, news, subscriptions));
         let mut known = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(earlier) = known.replace(telling.abort_handle()) {
@@ -180,23 +181,26 @@ impl ServerHandler for ProjectHandler {
         _: Context,
     ) -> Answered<CallToolResponse> {
         if let Some(gateway) =
-            self.shared.gateway.as_ref().filter(|found| found.knows(&request.name))
+            self.shared.gateway.as_ref().filter(|found| found.contains_name(&request.name))
         {
             let arguments = Json::Object(request.arguments.unwrap_or_default());
-            return Ok(
-                passed_call(gateway.pass("tools/call", &request.name, arguments).await).into()
-            );
+            return Ok(passed_call(
+                gateway.pass_request("tools/call", &request.name, arguments).await,
+            )
+            .into());
         }
         let Some(tool) = ProjectTool::from_name(&request.name) else {
-            return Err(invalid(format!("there is no tool `{}`", request.name)));
+            return Err(invalid_params_error(format!("there is no tool `{}`", request.name)));
         };
-        let offers = if tool == ProjectTool::Search { Some(self.offers().await?) } else { None };
+        let offers =
+            if tool == ProjectTool::Search { Some(self.wait_for_offers().await?) } else { None };
         let mut arguments = request.arguments.unwrap_or_default();
-        let wanted = JsonWish::take(&mut arguments).map_err(invalid)?;
-        let answer =
-            self.work(move |shared| shared.answer(tool, arguments, offers.as_deref())).await?;
+        let wanted = JsonWish::take_arguments(&mut arguments).map_err(invalid_params_error)?;
+        let answer = self
+            .run_blocking(move |shared| shared.answer_call(tool, arguments, offers.as_deref()))
+            .await?;
         let (outcome, json) = match answer.map(Arc::unwrap_or_clone) {
-            Ok(ToolAnswer { text, json }) => (Ok(text), wanted.of(json)),
+            Ok(ToolAnswer { text, json }) => (Ok(text), wanted.filter_json(json)),
             Err(message) => (Err(message), None),
         };
         let mut result = call_result(outcome);
@@ -205,7 +209,7 @@ impl ServerHandler for ProjectHandler {
     }
 
     async fn list_prompts(&self, _: ListParams, _: Context) -> Answered<ListPromptsResult> {
-        let offers = self.offers().await?;
+        let offers = self.wait_for_offers().await?;
         let mut prompts: Vec<_> =
             offers.prompts.iter().map(|prompt| prompt.listed.clone()).collect();
         prompts.extend(self.gateway_lists().prompts);
@@ -218,28 +222,30 @@ impl ServerHandler for ProjectHandler {
         _: Context,
     ) -> Answered<GetPromptResponse> {
         let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
-        if let Some(gateway) = self.shared.gateway.as_ref().filter(|found| found.knows(&name)) {
-            let result = gateway.pass("prompts/get", &name, Json::Object(arguments)).await;
-            let result: GetPromptResult = serde_json::from_value(result.map_err(invalid)?)
-                .map_err(|error| {
-                    invalid(format!("the server\'s answer is not understood: {error}"))
+        if let Some(gateway) =
+            self.shared.gateway.as_ref().filter(|found| found.contains_name(&name))
+        {
+            let result = gateway.pass_request("prompts/get", &name, Json::Object(arguments)).await;
+            let result: GetPromptResult =
+                serde_json::from_value(result.map_err(invalid_params_error)?).map_err(|error| {
+                    invalid_params_error(format!("the server\'s answer is not understood: {error}"))
                 })?;
             return Ok(result.into());
         }
-        let offers = self.offers().await?;
-        let assembled = self.work(move |shared| {
+        let offers = self.wait_for_offers().await?;
+        let assembled = self.run_blocking(move |shared| {
             let prompt = offers.prompts.iter().find(|prompt| prompt.listed.name == name);
             let prompt = prompt.ok_or_else(|| format!("there is no prompt `{name}`"))?;
             let system = Remembered::new(Arc::clone(&shared.system));
-            let text = prompt.text(&system, &shared.options.directory, &arguments)?;
+            let text = prompt.render_text(&system, &shared.options.directory, &arguments)?;
             Ok((text, prompt.listed.description.clone()))
         });
-        let (text, description) = assembled.await?.map_err(invalid)?;
+        let (text, description) = assembled.await?.map_err(invalid_params_error)?;
         Ok(prompt_result(text, description).into())
     }
 
     async fn list_resources(&self, _: ListParams, _: Context) -> Answered<ListResourcesResult> {
-        let offers = self.offers().await?;
+        let offers = self.wait_for_offers().await?;
         let resources = offers.listed.iter().map(|file| file.resource.clone()).collect();
         Ok(ListResourcesResult::with_all_items(resources))
     }
@@ -249,7 +255,7 @@ impl ServerHandler for ProjectHandler {
         request: ReadResourceRequestParams,
         _: Context,
     ) -> Answered<ReadResourceResponse> {
-        let offers = self.offers().await?;
+        let offers = self.wait_for_offers().await?;
         let uri = request.uri;
         let missing = || {
             let message = format!("there is no resource `{uri}`");
@@ -257,7 +263,8 @@ impl ServerHandler for ProjectHandler {
         };
         let file = offers.readable.get(&uri).cloned().ok_or_else(missing)?;
         let path = file.below.clone();
-        let read = self.work(move |shared| file.read(shared.system.as_ref(), RESOURCE_BYTES));
+        let read =
+            self.run_blocking(move |shared| file.read(shared.system.as_ref(), RESOURCE_BYTES));
         let bytes = read.await?.map_err(|error| {
             ErrorData::internal_error(format!("`{uri}` cannot be read: {error}"), None)
         })?;
@@ -276,20 +283,21 @@ impl ServerHandler for ProjectHandler {
         context: Context,
     ) -> Answered<CustomResult> {
         let uri = request.params.as_ref().and_then(|params| params["uri"].as_str());
-        let needed = || invalid("`uri` is needed".to_owned());
-        let unknown = |uri: &str, what: &str| invalid(format!("there is no {what} `{uri}`"));
+        let needed = || invalid_params_error("`uri` is needed".to_owned());
+        let unknown =
+            |uri: &str, what: &str| invalid_params_error(format!("there is no {what} `{uri}`"));
         let result = match request.method.as_str() {
             "skills/list" => {
-                json!({"skills": self.offers().await?.skills})
+                json!({"skills": self.wait_for_offers().await?.skills})
             }
             "skills/get" => {
-                let (uri, offers) = (uri.ok_or_else(needed)?, self.offers().await?);
+                let (uri, offers) = (uri.ok_or_else(needed)?, self.wait_for_offers().await?);
                 let skill = offers.skills.iter().find(|skill| skill.uri == uri);
                 json!({"skill": skill.ok_or_else(|| unknown(uri, "skill"))?})
             }
             "resources/directory/read" => {
-                let (uri, offers) = (uri.ok_or_else(needed)?, self.offers().await?);
-                let children = directory(&offers.skills, uri);
+                let (uri, offers) = (uri.ok_or_else(needed)?, self.wait_for_offers().await?);
+                let children = list_directory(&offers.skills, uri);
                 json!({"resources": children.ok_or_else(|| unknown(uri, "directory"))?})
             }
             method => {
@@ -312,14 +320,14 @@ impl ServerHandler for ProjectHandler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Answered<()> {
-        tell_listener(context, ListNews::of(&self.shared)).await;
+        tell_listener(context, ListNews::subscribe(&self.shared)).await;
         Ok(())
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, _: Context) -> Answered<()> {
         let mut subscribed = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
         if subscribed.len() == MOST_SUBSCRIPTIONS {
-            return Err(invalid(format!(
+            return Err(invalid_params_error(format!(
                 "a client has at most {MOST_SUBSCRIPTIONS} subscriptions"
             )));
         }

@@ -23,7 +23,7 @@ you read, edit or create a file, `decisions` before you propose another design, 
 know where guidance stands.\n";
 
 /// Writes the instructions; `news` are the items on offer that the client does not load by itself.
-pub(super) fn instructions(offers: &Offers, news: &[BriefedItem]) -> String {
+pub(super) fn render_instructions(offers: &Offers, news: &[BriefedItem]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let (skills, files): (Vec<&BriefedItem>, Vec<&BriefedItem>) =
         news.iter().partition(|item| item.kind == "skill");
@@ -34,18 +34,21 @@ pub(super) fn instructions(offers: &Offers, news: &[BriefedItem]) -> String {
         for item in items {
             let uri = offers.uri_of(item);
             let place = uri.map(|uri| format!(" ({uri})")).unwrap_or_default();
-            lines.push(entry(&item.name, &item.description, &place));
+            lines.push(render_entry(&item.name, &item.description, &place));
         }
     }
     let agents = offers.listed.iter().filter(|file| file.kind == "agent");
     let agents: Vec<String> = agents
         .map(|file| {
             let about = file.resource.description.as_deref().unwrap_or_default();
-            entry(&file.resource.name, about, "")
+            render_entry(&file.resource.name, about, "")
         })
         .collect();
-    let prompts: Vec<String> =
-        offers.prompts.iter().map(|prompt| entry(&prompt.listed.name, &prompt.about, "")).collect();
+    let prompts: Vec<String> = offers
+        .prompts
+        .iter()
+        .map(|prompt| render_entry(&prompt.listed.name, &prompt.about, ""))
+        .collect();
     for (heading, list) in
         [("Agents, as resources:", agents), ("Prompts, from tasks and commands:", prompts)]
     {
@@ -54,10 +57,10 @@ pub(super) fn instructions(offers: &Offers, news: &[BriefedItem]) -> String {
             lines.extend(list);
         }
     }
-    fitted(&lines)
+    join_fitting_lines(&lines)
 }
 
-fn entry(name: &str, description: &str, place: &str) -> String {
+fn render_entry(name: &str, description: &str, place: &str) -> String {
     let description = one_line(description, LONGEST_DESCRIPTION);
     let colon = if description.is_empty() { "" } else { ": " };
     // A name or description may hide text; it is shown.
@@ -65,7 +68,7 @@ fn entry(name: &str, description: &str, place: &str) -> String {
 }
 
 /// Puts as many lines as fit below the introduction.
-fn fitted(lines: &[String]) -> String {
+fn join_fitting_lines(lines: &[String]) -> String {
     let mut text = INTRODUCTION.to_owned();
     for (index, line) in lines.iter().enumerate() {
         let is_last = index + 1 == lines.len();
@@ -92,7 +95,7 @@ mod tests {
     fn what_does_not_fit_is_counted() {
         let lines: Vec<String> =
             (0..100).map(|number| format!("- item {number}: {}", "x".repeat(50))).collect();
-        let text = fitted(&lines);
+        let text = join_fitting_lines(&lines);
         assert!(text.len() <= MOST_BYTES, "{}", text.len());
         assert!(text.starts_with(INTRODUCTION) && text.contains("- item 0:"));
         let shown = text.matches("\n- item").count();
@@ -100,6 +103,6 @@ mod tests {
             "\n{} more: the lists of resources and prompts have all.\n",
             100 - shown
         )));
-        assert!(!fitted(&lines[..3]).contains("more:"));
+        assert!(!join_fitting_lines(&lines[..3]).contains("more:"));
     }
 }

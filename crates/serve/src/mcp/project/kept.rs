@@ -58,7 +58,7 @@ impl KeptAnswers {
     }
 
     /// Keeps an answer. The oldest one goes.
-    pub(super) fn put(&self, question: Question, record: ReadRecord, answer: Arc<ToolAnswer>) {
+    pub(super) fn insert(&self, question: Question, record: ReadRecord, answer: Arc<ToolAnswer>) {
         if answer.text.len() > LARGEST_ANSWER {
             return;
         }

@@ -34,7 +34,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::gateway::Gateway;
 use super::http::speak_http;
-use super::{GatewayServer, GatewayTimes, HttpOptions, ServeError, Served, TICK, speak};
+use super::{GatewayServer, GatewayTimes, HttpOptions, ServeError, Served, TICK, serve_streams};
 use handler::ProjectHandler;
 use kept::KeptAnswers;
 use offers::Offers;
@@ -72,7 +72,7 @@ struct SharedProject {
 
 /// Serves the project on standard input and output until the client closes the connection or the user
 /// interrupts. `log` gets messages for people about the servers behind it.
-pub fn serve(
+pub fn serve_stdio(
     system: Arc<dyn System>,
     options: ServerOptions,
     interruption: &Interruption,
@@ -89,7 +89,7 @@ pub fn serve_http(
     interruption: &Interruption,
     log: &mut dyn FnMut(&str),
 ) -> Result<Served, ServeError> {
-    run(system, options, interruption, log, move |shared, stopped| {
+    run_server(system, options, interruption, log, move |shared, stopped| {
         speak_http(http, move || ProjectHandler::new(Arc::clone(&shared)), stopped)
     })
 }
@@ -106,21 +106,21 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    run(system, options, interruption, log, move |shared, stopped| {
-        speak(ProjectHandler::new(shared), streams, Interruption::default(), stopped)
+    run_server(system, options, interruption, log, move |shared, stopped| {
+        serve_streams(ProjectHandler::new(shared), streams, Interruption::default(), stopped)
     })
 }
 
 /// Makes the mark of a server. Without chance it is that of the directory.
 fn new_mark(system: &dyn System, directory: &Path) -> FrameMark {
-    match system.random() {
-        Ok(chance) => FrameMark::of(&chance),
-        Err(_) => FrameMark::of(directory.as_os_str().as_encoded_bytes()),
+    match system.random_bytes() {
+        Ok(chance) => FrameMark::from_seed(&chance),
+        Err(_) => FrameMark::from_seed(directory.as_os_str().as_encoded_bytes()),
     }
 }
 
 /// Runs the threads of a server: one speaks the protocol, one follows the files, this one waits.
-fn run(
+fn run_server(
     system: Arc<dyn System>,
     options: ServerOptions,
     interruption: &Interruption,
@@ -141,14 +141,14 @@ fn run(
     };
     let offers = watch::Sender::new(None);
     let clock = Arc::clone(&system);
-    let tools = ProjectTool::list();
+    let tools = ProjectTool::list_tools();
     let kept = KeptAnswers::default();
     let mark = new_mark(system.as_ref(), &options.directory);
     let shared = Arc::new(SharedProject { system, options, tools, offers, gateway, kept, mark });
     let ended = Interruption::default();
     let (followed, followed_until) = (Arc::clone(&shared), ended.clone());
     let following = thread::Builder::new().name("mcp-files".to_owned());
-    following.spawn(move || followed.follow(&followed_until)).map_err(ServeError::Start)?;
+    following.spawn(move || followed.follow_files(&followed_until)).map_err(ServeError::Start)?;
     let (stop, stopped) = oneshot::channel();
     let protocol = thread::Builder::new()
         .name("mcp".to_owned())
@@ -163,7 +163,7 @@ fn run(
     let _ = stop.send(());
     ended.raise();
     if let Some(servers) = servers {
-        servers.end(clock.as_ref());
+        servers.end_servers(clock.as_ref());
         for message in messages.try_iter() {
             log(&message);
         }

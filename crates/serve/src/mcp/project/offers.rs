@@ -14,7 +14,7 @@ use brief_system::{ReadError, Remembered, System, resolved_home};
 use rmcp::model::Resource;
 
 use super::ServerOptions;
-use super::instructions::instructions;
+use super::instructions::render_instructions;
 use super::prompts::OfferedPrompt;
 use super::skills::{OfferedSkill, SkillReader};
 
@@ -66,20 +66,20 @@ impl ReadableFile {
 
 impl Offers {
     /// Reads the whole project.
-    pub(super) fn read(system: &Arc<dyn System>, options: &ServerOptions) -> Offers {
+    pub(super) fn read_project(system: &Arc<dyn System>, options: &ServerOptions) -> Offers {
         let system = Remembered::new(Arc::clone(system));
         let directory = &options.directory;
         let Ok(project) = Project::open(&system, directory) else {
             return Offers { root: directory.clone(), ..Offers::default() };
         };
         let request = project.everything();
-        let catalog = request.read();
+        let catalog = request.read_catalog();
         let counter = Counter::estimate();
         let root = request.moment.root.path().to_owned();
-        let everything = Briefing::of(&catalog, request.moment, &counter);
+        let everything = Briefing::from_catalog(&catalog, request.moment, &counter);
         let mut offers = Offers {
-            index: SearchIndex::of(&everything),
-            prompts: OfferedPrompt::all(&system, directory),
+            index: SearchIndex::from_briefing(&everything),
+            prompts: OfferedPrompt::collect(&system, directory),
             root,
             ..Offers::default()
         };
@@ -88,17 +88,17 @@ impl Offers {
         let news = match &options.client {
             Some(client) => {
                 let moment = project.everything().client(client.clone()).moment;
-                Briefing::of(&catalog, moment, &counter).listed
+                Briefing::from_catalog(&catalog, moment, &counter).listed
             }
             None => everything.listed,
         };
-        offers.instructions = instructions(&offers, &news);
-        offers.watch(catalog.files());
+        offers.instructions = render_instructions(&offers, &news);
+        offers.add_watched(catalog.files());
         offers
     }
 
     /// Notes the directories and files to follow.
-    fn watch(&mut self, found: Option<&ProjectFiles>) {
+    fn add_watched(&mut self, found: Option<&ProjectFiles>) {
         let directories = found.map(|found| found.directories.as_slice()).unwrap_or_default();
         // Git writes there all the time.
         let directories = directories.iter().filter(|path| path.rsplit('/').next() != Some(".git"));
@@ -121,14 +121,14 @@ impl Offers {
             if item.kind != "skill" && !is_file {
                 continue;
             }
-            let Some((base, below)) = placed(&bases, &item.path) else { continue };
+            let Some((base, below)) = find_base(&bases, &item.path) else { continue };
             if base != self.root
                 && let Some(parent) = item.path.parent()
             {
                 self.watched.push(parent.to_owned());
             }
             if item.kind == "skill"
-                && let Some(skill) = skills.read(item, base)
+                && let Some(skill) = skills.read_skill(item, base)
             {
                 self.add_skill(skill, item, base, below);
                 continue;
@@ -141,7 +141,7 @@ impl Offers {
             };
             // One file can have several items.
             if self.readable.insert(uri.clone(), readable).is_none() {
-                self.list(item, uri, None);
+                self.list_item(item, uri, None);
             }
         }
     }
@@ -159,11 +159,11 @@ impl Offers {
             self.readable.insert(file.uri.clone(), readable);
         }
         let size = skill.files.first().map(|file| file.size);
-        self.list(item, skill.uri.clone(), size);
+        self.list_item(item, skill.uri.clone(), size);
         self.skills.push(skill);
     }
 
-    fn list(&mut self, item: &BriefedItem, uri: String, size: Option<u64>) {
+    fn list_item(&mut self, item: &BriefedItem, uri: String, size: Option<u64>) {
         let mut resource = Resource::new(uri, item.name.clone());
         resource.mime_type = Some("text/markdown".to_owned());
         resource.size = size;
@@ -200,7 +200,7 @@ impl Offers {
 }
 
 /// Returns the base that a path lies in, and its path below it.
-fn placed<'p>(bases: &'p [PathBuf], path: &'p Path) -> Option<(&'p Path, &'p Path)> {
+fn find_base<'p>(bases: &'p [PathBuf], path: &'p Path) -> Option<(&'p Path, &'p Path)> {
     bases.iter().find_map(|base| Some((base.as_path(), path.strip_prefix(base).ok()?)))
 }
 

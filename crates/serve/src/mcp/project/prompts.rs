@@ -14,7 +14,7 @@ use brief_system::System;
 use rmcp::model::{JsonObject, Prompt, PromptArgument};
 
 use super::super::session::text_argument;
-use super::super::{offline, offline_library};
+use super::super::{offline_directories, offline_library};
 
 /// The argument for an additional text of a task.
 const MORE: &str = "prompt";
@@ -37,12 +37,12 @@ pub(super) struct OfferedPrompt {
 
 impl OfferedPrompt {
     /// Returns the tasks and commands of the project and of the user, tasks first.
-    pub(super) fn all(system: &dyn System, directory: &Path) -> Vec<OfferedPrompt> {
+    pub(super) fn collect(system: &dyn System, directory: &Path) -> Vec<OfferedPrompt> {
         let Some(library) = offline_library(system, directory) else { return Vec::new() };
         let mut tasks = library.all_tasks();
         tasks.sort_by_key(TaskDocument::name);
         tasks.dedup_by_key(|task| task.name());
-        let mut commands = library.documents(TaskFileKind::Command, None, &|_| true);
+        let mut commands = library.read_documents(TaskFileKind::Command, None, &|_| true);
         // The first of one name is the one that a task would call.
         let mut seen = BTreeSet::new();
         commands.retain(|command| seen.insert(command.name()));
@@ -51,11 +51,11 @@ impl OfferedPrompt {
         tasks
             .iter()
             .chain(&commands)
-            .map(|document| OfferedPrompt::of(document, &mut taken))
+            .map(|document| OfferedPrompt::from_document(document, &mut taken))
             .collect()
     }
 
-    fn of(document: &TaskDocument, taken: &mut BTreeSet<String>) -> OfferedPrompt {
+    fn from_document(document: &TaskDocument, taken: &mut BTreeSet<String>) -> OfferedPrompt {
         let (kind, name) = (document.kind, document.name());
         let mut listed_name = name.clone();
         if !taken.insert(name.clone()) {
@@ -63,7 +63,7 @@ impl OfferedPrompt {
             taken.insert(listed_name.clone());
         }
         let mut arguments: Vec<(String, String)> = Vec::new();
-        for parameter in document.parameters() {
+        for parameter in document.parameter_names() {
             let argument = match parameter {
                 "ARGUMENTS" if kind == TaskFileKind::Command => ALL.to_owned(),
                 number if kind == TaskFileKind::Command && number.parse::<usize>().is_ok() => {
@@ -101,7 +101,7 @@ impl OfferedPrompt {
     }
 
     /// Assembles the text. The error is a message for the client.
-    pub(super) fn text(
+    pub(super) fn render_text(
         &self,
         system: &dyn System,
         directory: &Path,
@@ -123,7 +123,7 @@ impl OfferedPrompt {
             prompt: more.filter(|_| is_task).map(Into::into),
             parameters,
             amount: if is_task { Amount::Everything } else { Amount::TaskAlone },
-            directories: offline(),
+            directories: offline_directories(),
             wish: Some(Wish::Off(OffReason::DryRun)),
             ..PromptOptions::default()
         };

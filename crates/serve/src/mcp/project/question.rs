@@ -114,13 +114,15 @@ fn word_or_all<'d, D: Deserializer<'d>, T>(
 }
 
 /// Reads the arguments of a tool. The error is a message for the model.
-pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Json>) -> Result<T, String> {
+pub(super) fn parse_arguments<T: DeserializeOwned>(
+    arguments: Map<String, Json>,
+) -> Result<T, String> {
     serde_json::from_value(Json::Object(arguments)).map_err(|error| error.to_string())
 }
 
 impl MomentArguments {
     /// Returns the question, as `brief context` with the same options asks it.
-    pub(super) fn request<'s>(
+    pub(super) fn create_request<'s>(
         &self,
         project: &Project<'s>,
         options: &ServerOptions,
@@ -131,14 +133,14 @@ impl MomentArguments {
         client.map_or(Ok(()), |client| known_client(project, client))?;
         moment.client = client.cloned();
         (moment.action, moment.timing) = (self.action, self.timing);
-        start(project, self.cwd.as_ref(), moment)?;
+        set_start_directory(project, self.cwd.as_ref(), moment)?;
         moment.task.clone_from(&self.task);
         moment.mentions.clone_from(&self.mentions);
         moment.selectors = Selectors::default();
         for text in &self.select {
             moment.selectors.add_text(text).map_err(|error| error.to_string())?;
         }
-        moment.dialects = dialects(&self.formats)?;
+        moment.dialects = parse_dialects(&self.formats)?;
         moment.budget = self.budget;
         Ok(match &self.workspace {
             Some(workspace) => request.mounted(project.directory().join(workspace)),
@@ -149,17 +151,20 @@ impl MomentArguments {
 
 impl SeesArguments {
     /// Returns the question without a client.
-    pub(super) fn request<'s>(&self, project: &Project<'s>) -> Result<BriefingRequest<'s>, String> {
+    pub(super) fn create_request<'s>(
+        &self,
+        project: &Project<'s>,
+    ) -> Result<BriefingRequest<'s>, String> {
         let mut request = project.briefing(&self.path);
         let moment = &mut request.moment;
         (moment.action, moment.timing) = (self.action, self.timing);
-        start(project, self.cwd.as_ref(), moment)?;
+        set_start_directory(project, self.cwd.as_ref(), moment)?;
         Ok(request)
     }
 }
 
 /// Sets the directory that the client was started in, if it is another one than the server's.
-fn start(
+fn set_start_directory(
     project: &Project<'_>,
     started: Option<&PathBuf>,
     moment: &mut Moment,
@@ -184,7 +189,7 @@ pub(super) fn unknown_client(error: &UnknownClient) -> String {
     format!("{error}; {}", error.hint())
 }
 
-fn dialects(names: &[String]) -> Result<Dialects, String> {
+fn parse_dialects(names: &[String]) -> Result<Dialects, String> {
     if names.is_empty() {
         return Ok(Dialects::All);
     }

@@ -49,7 +49,7 @@ pub(super) struct SkillFile {
 
 impl OfferedSkill {
     /// Returns the URI of the skill's directory.
-    pub(super) fn directory(&self) -> &str {
+    pub(super) fn directory_uri(&self) -> &str {
         self.uri.strip_suffix(MAIN).map_or(self.uri.as_str(), |uri| uri.trim_end_matches('/'))
     }
 }
@@ -67,9 +67,10 @@ impl<'s> SkillReader<'s> {
     pub(super) fn new(system: &'s dyn System, bases: &[PathBuf]) -> SkillReader<'s> {
         let mut locked = BTreeMap::new();
         let project = bases.first().cloned().unwrap_or_default();
-        let places = [Some(ProjectPaths::around(system, &project)), ProjectPaths::of_user(system)];
+        let places =
+            [Some(ProjectPaths::find_enclosing(system, &project)), ProjectPaths::of_user(system)];
         for place in places.into_iter().flatten() {
-            let Ok(bytes) = system.read(&place.lock(), limits::BUILD_RECORD_BYTES) else {
+            let Ok(bytes) = system.read(&place.lock_path(), limits::BUILD_RECORD_BYTES) else {
                 continue;
             };
             let Ok(lock) = Lock::parse(&String::from_utf8_lossy(&bytes)) else { continue };
@@ -82,7 +83,7 @@ impl<'s> SkillReader<'s> {
 
     /// Reads the files of a skill; `None` for one that the extension cannot describe: one without a name, or
     /// with too many or too large files. Links are not followed.
-    pub(super) fn read(&self, item: &BriefedItem, base: &Path) -> Option<OfferedSkill> {
+    pub(super) fn read_skill(&self, item: &BriefedItem, base: &Path) -> Option<OfferedSkill> {
         if item.path.file_name() != Some(OsStr::new(MAIN)) {
             return None;
         }
@@ -95,11 +96,11 @@ impl<'s> SkillReader<'s> {
             handle.open_dir_below(below).ok()?
         };
         let mut found = FoundFiles { reader: self, directory, files: Vec::new(), bytes: 0 };
-        found.add(handle.as_ref(), MAIN, Path::new(MAIN))?;
+        found.add_file(handle.as_ref(), MAIN, Path::new(MAIN))?;
         let main = handle.read(OsStr::new(MAIN), limits::FILE_BYTES).ok()?;
-        found.walk(handle.as_ref(), Path::new(""), 0)?;
+        found.add_directory(handle.as_ref(), Path::new(""), 0)?;
         let front_matter = front_matter(&item.path, main)?;
-        let prefix = self.prefix(base, below, front_matter["name"].as_str()?);
+        let prefix = self.directory_uri(base, below, front_matter["name"].as_str()?);
         let mut files = found.files;
         for file in &mut files {
             let path = file.below.to_string_lossy().replace('\\', "/");
@@ -111,7 +112,7 @@ impl<'s> SkillReader<'s> {
 
     /// Returns the URI of a skill's directory. Its last segment is the name; the path to it keeps skills of
     /// one name apart.
-    fn prefix(&self, base: &Path, below: &Path, name: &str) -> String {
+    fn directory_uri(&self, base: &Path, below: &Path, name: &str) -> String {
         let whose = if base == self.project { "project" } else { "user" };
         let is_named = below.file_name() == Some(OsStr::new(name));
         let path = if is_named { below.parent().unwrap_or(below) } else { below };
@@ -125,7 +126,7 @@ impl<'s> SkillReader<'s> {
 
 /// Returns the front matter as JSON, if it is an object.
 fn front_matter(path: &Path, bytes: Vec<u8>) -> Option<Json> {
-    let front = FrontMatter::read(&Arc::new(Source::from_bytes(path, bytes)));
+    let front = FrontMatter::from_source(&Arc::new(Source::from_bytes(path, bytes)));
     let root = front.header.as_ref()?.yaml.root()?;
     serde_json::to_value(root).ok().filter(Json::is_object)
 }
@@ -140,7 +141,7 @@ struct FoundFiles<'r, 's> {
 
 impl FoundFiles<'_, '_> {
     /// Adds all files of a directory; `None` when there are too many.
-    fn walk(&mut self, handle: &dyn Dir, below: &Path, depth: usize) -> Option<()> {
+    fn add_directory(&mut self, handle: &dyn Dir, below: &Path, depth: usize) -> Option<()> {
         if depth > limits::WALK_DEPTH {
             return None;
         }
@@ -151,10 +152,10 @@ impl FoundFiles<'_, '_> {
             match entry.kind {
                 FileKind::Directory => {
                     let inner = handle.open_dir(&entry.name).ok()?;
-                    self.walk(inner.as_ref(), &path, depth + 1)?;
+                    self.add_directory(inner.as_ref(), &path, depth + 1)?;
                 }
                 FileKind::File if path != Path::new(MAIN) => {
-                    self.add(handle, &entry.name, &path)?;
+                    self.add_file(handle, &entry.name, &path)?;
                 }
                 _ => {}
             }
@@ -162,7 +163,7 @@ impl FoundFiles<'_, '_> {
         Some(())
     }
 
-    fn add(&mut self, handle: &dyn Dir, name: impl AsRef<OsStr>, below: &Path) -> Option<()> {
+    fn add_file(&mut self, handle: &dyn Dir, name: impl AsRef<OsStr>, below: &Path) -> Option<()> {
         let room = limits::SKILL_BYTES - self.bytes;
         let bytes = handle.read(name.as_ref(), room).ok()?;
         self.bytes += bytes.len() as u64;
@@ -184,11 +185,11 @@ impl FoundFiles<'_, '_> {
 
 /// Returns the direct children of a directory of a skill, as `resources/directory/read` lists them; `None`
 /// for a URI that is not a directory.
-pub(super) fn directory(skills: &[OfferedSkill], uri: &str) -> Option<Vec<Json>> {
+pub(super) fn list_directory(skills: &[OfferedSkill], uri: &str) -> Option<Vec<Json>> {
     let below = format!("{}/", uri.trim_end_matches('/'));
     let is_inside = |skill: &&OfferedSkill| {
-        format!("{}/", skill.directory()).starts_with(&below)
-            || below.starts_with(&format!("{}/", skill.directory()))
+        format!("{}/", skill.directory_uri()).starts_with(&below)
+            || below.starts_with(&format!("{}/", skill.directory_uri()))
     };
     let mut children: BTreeMap<String, Json> = BTreeMap::new();
     for file in skills.iter().filter(is_inside).flat_map(|skill| &skill.files) {

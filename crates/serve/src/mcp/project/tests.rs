@@ -64,7 +64,7 @@ fn session(
 fn call(client: &mut TestClient, tool: &str, arguments: &Json) -> Json {
     let mut arguments = arguments.clone();
     (arguments["json"], arguments["skipped"]) = (true.into(), true.into());
-    client.result("tools/call", json!({"name": tool, "arguments": arguments}))
+    client.request_result("tools/call", json!({"name": tool, "arguments": arguments}))
 }
 
 /// The answer of the library, in the shape of the command line.
@@ -105,11 +105,11 @@ fn a_model_gets_the_text_alone() {
     session(shop(), options(), |client| {
         client.initialize("2025-11-25");
         let asked = json!({"name": "context", "arguments": {"path": "a.py"}});
-        let result = client.result("tools/call", asked);
+        let result = client.request_result("tools/call", asked);
         assert!(result.get("structuredContent").is_none_or(Json::is_null), "{result}");
         assert!(result["content"][0]["text"].as_str().unwrap().contains("Prices are cents."));
         let asked = json!({"name": "context", "arguments": {"path": "a.py", "json": true}});
-        let result = client.result("tools/call", asked);
+        let result = client.request_result("tools/call", asked);
         assert_eq!(result["structuredContent"]["skipped"], json!([]));
     });
 }
@@ -134,7 +134,7 @@ fn wrong_arguments_are_told_to_the_model_and_unknown_tools_to_the_client() {
             let text = result["content"][0]["text"].as_str().unwrap();
             assert!(text.starts_with(message), "{text}");
         }
-        let unknown = client.ask("tools/call", json!({"name": "delete"}));
+        let unknown = client.request_answer("tools/call", json!({"name": "delete"}));
         assert_eq!(unknown["error"]["code"], -32602);
     });
 }
@@ -168,20 +168,21 @@ fn the_other_tools_answer() {
 fn tasks_and_commands_are_prompts_and_run_nothing() {
     session(shop(), options(), |client| {
         client.initialize("2025-11-25");
-        let prompts = client.result("prompts/list", json!({}))["prompts"].clone();
+        let prompts = client.request_result("prompts/list", json!({}))["prompts"].clone();
         assert_eq!(prompts[0]["name"], "fix");
         assert_eq!(prompts[0]["description"], "Fixes it");
         assert_eq!(prompts[0]["arguments"][0], json!({"name": "issue", "required": true}));
         assert_eq!(prompts[1]["arguments"][1], json!({"name": "arguments", "required": false}));
-        let fix =
-            client.result("prompts/get", json!({"name": "fix", "arguments": {"issue": "X-1"}}));
+        let fix = client
+            .request_result("prompts/get", json!({"name": "fix", "arguments": {"issue": "X-1"}}));
         let text = fix["messages"][0]["content"]["text"].as_str().unwrap();
         assert!(text.contains("Fix X-1: !`date`\n") && text.contains("Be brief."), "{text}");
         let arguments = json!({"arg1": "Ann", "arguments": "Ann and Bob"});
-        let greet = client.result("prompts/get", json!({"name": "greet", "arguments": arguments}));
+        let greet =
+            client.request_result("prompts/get", json!({"name": "greet", "arguments": arguments}));
         let text = greet["messages"][0]["content"]["text"].as_str().unwrap();
         assert_eq!(text.trim_end(), "Hello Ann: Ann and Bob");
-        let unknown = client.ask("prompts/get", json!({"name": "none"}));
+        let unknown = client.request_answer("prompts/get", json!({"name": "none"}));
         assert_eq!(unknown["error"]["code"], -32602);
     });
 }
@@ -190,13 +191,13 @@ fn tasks_and_commands_are_prompts_and_run_nothing() {
 fn only_what_is_offered_can_be_read() {
     session(shop(), options(), |client| {
         client.initialize("2025-11-25");
-        let listed = client.result("resources/list", json!({}))["resources"].clone();
+        let listed = client.request_result("resources/list", json!({}))["resources"].clone();
         let uris: Vec<&str> =
             listed.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
         let skill = "skill://project/.claude/skills/migrate";
         assert_eq!(uris, [&format!("{skill}/SKILL.md"), "file:///p/agents/dev_helper.agent.md"]);
         assert_eq!(listed[0]["mimeType"], "text/markdown");
-        let mut read = |uri: &str| client.ask("resources/read", json!({"uri": uri}));
+        let mut read = |uri: &str| client.request_answer("resources/read", json!({"uri": uri}));
         assert_eq!(read(uris[0])["result"]["contents"][0]["text"], SKILL);
         let logo = read(&format!("{skill}/logo.png"));
         assert_eq!(logo["result"]["contents"][0]["blob"], "iVBOR/8=");
@@ -217,11 +218,11 @@ fn only_what_is_offered_can_be_read() {
 fn skills_are_listed_with_digests() {
     session(shop(), options(), |client| {
         client.speak_newest();
-        let discovered = client.result("server/discover", json!({}));
+        let discovered = client.request_result("server/discover", json!({}));
         let extensions = &discovered["capabilities"]["extensions"];
         assert_eq!(extensions["io.modelcontextprotocol/skills"], json!({"directoryRead": true}));
         assert!(discovered["capabilities"]["resources"].is_object());
-        let result = client.result("skills/list", json!({}));
+        let result = client.request_result("skills/list", json!({}));
         assert_eq!(
             (&result["resultType"], &result["cacheScope"]),
             (&json!("complete"), &json!("private"))
@@ -243,7 +244,7 @@ fn skills_are_listed_with_digests() {
             json!({"uri": format!("{base}/SKILL.md"), "frontmatter": front, "resources": files});
         assert_eq!(result["skills"], json!([skill]));
         let uri = format!("{base}/SKILL.md");
-        assert_eq!(client.result("skills/get", json!({"uri": uri}))["skill"], skill);
+        assert_eq!(client.request_result("skills/get", json!({"uri": uri}))["skill"], skill);
         let names = |result: &Json| -> Vec<String> {
             let children = result["resources"].as_array().unwrap();
             children
@@ -251,7 +252,7 @@ fn skills_are_listed_with_digests() {
                 .map(|child| format!("{} {}", child["name"], child["mimeType"]))
                 .collect()
         };
-        let children = client.result("resources/directory/read", json!({"uri": base}));
+        let children = client.request_result("resources/directory/read", json!({"uri": base}));
         assert_eq!(
             names(&children),
             [
@@ -260,8 +261,8 @@ fn skills_are_listed_with_digests() {
                 r#""logo.png" "image/png""#
             ]
         );
-        let inner =
-            client.result("resources/directory/read", json!({"uri": format!("{base}/bin")}));
+        let inner = client
+            .request_result("resources/directory/read", json!({"uri": format!("{base}/bin")}));
         assert_eq!(names(&inner), [r#""run.sh" "text/x-shellscript""#]);
         for (method, uri) in [
             ("skills/get", "skill://project/none/SKILL.md".to_owned()),
@@ -269,10 +270,14 @@ fn skills_are_listed_with_digests() {
             ("resources/directory/read", format!("{base}/SKILL.md")),
             ("resources/directory/read", "skill://elsewhere".to_owned()),
         ] {
-            assert_eq!(client.ask(method, json!({"uri": uri}))["error"]["code"], -32602, "{uri}");
+            assert_eq!(
+                client.request_answer(method, json!({"uri": uri}))["error"]["code"],
+                -32602,
+                "{uri}"
+            );
         }
-        assert_eq!(client.ask("skills/get", json!({}))["error"]["code"], -32602);
-        assert_eq!(client.ask("skills/delete", json!({}))["error"]["code"], -32601);
+        assert_eq!(client.request_answer("skills/get", json!({}))["error"]["code"], -32602);
+        assert_eq!(client.request_answer("skills/delete", json!({}))["error"]["code"], -32601);
     });
 }
 
@@ -293,7 +298,7 @@ fn skills_of_every_shape() {
     }
     session(shop, options(), |client| {
         client.speak_newest();
-        let result = client.result("skills/list", json!({}));
+        let result = client.request_result("skills/list", json!({}));
         let uris = |skill: &Json| -> Vec<String> {
             let files = skill["resources"].as_array().unwrap().iter();
             files.map(|file| file["uri"].as_str().unwrap().to_owned()).collect()
@@ -306,7 +311,7 @@ fn skills_of_every_shape() {
             let name = uri.strip_suffix("/SKILL.md").unwrap().rsplit('/').next();
             assert_eq!(name, skill["frontmatter"]["name"].as_str(), "{skill}");
             for (index, file) in uris(skill).iter().enumerate() {
-                let contents = client.result("resources/read", json!({"uri": file}));
+                let contents = client.request_result("resources/read", json!({"uri": file}));
                 let text = contents["contents"][0]["text"].as_str().unwrap();
                 let listed = &skill["resources"][index];
                 assert_eq!(listed["size"], text.len(), "{file}");
@@ -338,7 +343,7 @@ fn an_installed_skill_has_the_digest_of_its_lock() {
     brief_registry::lock::Lock::parse(&lock).unwrap();
     session(changed, options(), move |client| {
         client.initialize("2025-11-25");
-        let skills = client.result("skills/list", json!({}));
+        let skills = client.request_result("skills/list", json!({}));
         let main = &skills["skills"][0]["resources"][0];
         assert_eq!(main["digest"], format!("sha256:{locked}"));
         assert!(skills.get("resultType").is_none());
@@ -400,40 +405,40 @@ fn a_client_is_told_of_changes() {
     on_disk(|client, root| {
         client.initialize("2025-11-25");
         let uri = "skill://project/.claude/skills/migrate/SKILL.md";
-        client.result("resources/subscribe", json!({"uri": uri}));
-        client.result("prompts/list", json!({}));
+        client.request_result("resources/subscribe", json!({"uri": uri}));
+        client.request_result("prompts/list", json!({}));
         for number in 0..5 {
             std::fs::write(root.join(format!(".agents/tasks/new{number}.md")), "New.\n").unwrap();
-            assert_eq!(method(&client.notification()), "notifications/prompts/list_changed");
+            assert_eq!(method(&client.next_notification()), "notifications/prompts/list_changed");
         }
-        let prompts = client.result("prompts/list", json!({}))["prompts"].clone();
+        let prompts = client.request_result("prompts/list", json!({}))["prompts"].clone();
         assert_eq!(prompts[1]["name"], "new0");
         // A file of a skill in a directory that is new, too.
         std::fs::create_dir(root.join(".claude/skills/migrate/bin")).unwrap();
         std::fs::write(root.join(".claude/skills/migrate/bin/run.sh"), "echo\n").unwrap();
-        assert_eq!(method(&client.notification()), "notifications/resources/list_changed");
+        assert_eq!(method(&client.next_notification()), "notifications/resources/list_changed");
         std::fs::write(root.join(".claude/skills/migrate/SKILL.md"), SKILL.replace("one", "two"))
             .unwrap();
-        assert_eq!(method(&client.notification()), "notifications/resources/list_changed");
-        let updated = client.notification();
+        assert_eq!(method(&client.next_notification()), "notifications/resources/list_changed");
+        let updated = client.next_notification();
         assert_eq!(method(&updated), "notifications/resources/updated");
         assert_eq!(updated["params"]["uri"], uri);
-        client.result("resources/unsubscribe", json!({"uri": uri}));
+        client.request_result("resources/unsubscribe", json!({"uri": uri}));
     });
     on_disk(|client, root| {
         client.speak_newest();
         // The answer comes when the lists have been made.
-        client.result("prompts/list", json!({}));
+        client.request_result("prompts/list", json!({}));
         let asked = json!({"notifications": {"promptsListChanged": true}});
-        let id = client.request("subscriptions/listen", asked);
-        let acknowledged = client.notification();
+        let id = client.send_request("subscriptions/listen", asked);
+        let acknowledged = client.next_notification();
         assert_eq!(method(&acknowledged), "notifications/subscriptions/acknowledged");
         // It has asked for one list only: a notification of the other would come before the second of these.
         std::fs::write(root.join(".claude/skills/migrate/SKILL.md"), SKILL.replace("one", "two"))
             .unwrap();
         for name in ["new", "newer"] {
             std::fs::write(root.join(format!(".agents/tasks/{name}.md")), "New.\n").unwrap();
-            let news = client.notification();
+            let news = client.next_notification();
             assert_eq!(method(&news), "notifications/prompts/list_changed");
             let subscription = &news["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
             assert_eq!(*subscription, json!(id), "{news}");
@@ -445,7 +450,7 @@ fn a_client_is_told_of_changes() {
 #[test]
 fn an_answer_is_kept_until_a_file_changes() {
     let system = shop();
-    system.advance(Duration::from_secs(10));
+    system.advance_clock(Duration::from_secs(10));
     let shared = SharedProject {
         system: Arc::new(system.clone()),
         options: options(),
@@ -453,11 +458,11 @@ fn an_answer_is_kept_until_a_file_changes() {
         offers: watch::Sender::new(None),
         gateway: None,
         kept: KeptAnswers::default(),
-        mark: FrameMark::of(b"server"),
+        mark: FrameMark::from_seed(b"server"),
     };
     let ask = |tool: ProjectTool, path: &str| {
         let Json::Object(arguments) = json!({"path": path}) else { unreachable!() };
-        shared.answer(tool, arguments, None).unwrap()
+        shared.answer_call(tool, arguments, None).unwrap()
     };
     for tool in [ProjectTool::Context, ProjectTool::Why, ProjectTool::Decisions] {
         let first = ask(tool, "a.py");

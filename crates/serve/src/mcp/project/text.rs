@@ -12,9 +12,9 @@ use brief_engine::sees::{Sees, Viewer};
 use brief_engine::structured::Decision;
 use brief_engine::{BriefedItem, Briefing};
 use brief_syntax::Diagnostic;
-use brief_syntax::text::{counted, visible_line};
+use brief_syntax::text::{format_count, visible_line};
 
-use crate::frame::{FrameMark, indented, without_end_tags};
+use crate::frame::{FrameMark, indent_list_item, without_end_tags};
 
 /// The limit for the characters of a text. Clients cut or refuse longer ones.
 const MOST_CHARACTERS: usize = 60_000;
@@ -22,17 +22,17 @@ const MOST_CHARACTERS: usize = 60_000;
 /// The limit for the characters of a description.
 const LONGEST_DESCRIPTION: usize = 300;
 
-fn place(root: &Path, path: &Path, line: usize) -> String {
-    format!("{}:{line}", shown(root, path))
+fn render_location(root: &Path, path: &Path, line: usize) -> String {
+    format!("{}:{line}", display_path(root, path))
 }
 
 /// Returns a path on one line, whatever its name is.
-fn shown(root: &Path, path: &Path) -> String {
+fn display_path(root: &Path, path: &Path) -> String {
     visible_line(&path.strip_prefix(root).unwrap_or(path).to_string_lossy()).into_owned()
 }
 
 /// Returns a text, or another one in place of an empty one, cut at a line if it is too long.
-fn finished(mut text: String, otherwise: impl FnOnce() -> String) -> String {
+fn finish_text(mut text: String, otherwise: impl FnOnce() -> String) -> String {
     if text.is_empty() {
         text = otherwise();
     }
@@ -61,7 +61,7 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
 }
 
 /// Writes the guidance for a path: the texts, then what may be asked for, then the decisions.
-pub(super) fn context(briefing: &Briefing, frame: &FrameMark) -> String {
+pub(super) fn render_context(briefing: &Briefing, frame: &FrameMark) -> String {
     let root = briefing.root();
     let mark = frame.as_str();
     let mut text = String::new();
@@ -70,42 +70,46 @@ pub(super) fn context(briefing: &Briefing, frame: &FrameMark) -> String {
     }
     for item in &briefing.active {
         let content = frame.kept_inside(item.content.trim_matches('\n').trim_end());
-        let at = place(root, &item.path, item.line);
+        let at = render_location(root, &item.path, item.line);
         let _ = writeln!(text, "## {mark} {}\n\n{content}\n", frame.kept_inside(&at));
     }
     let own = if text.is_empty() { String::new() } else { format!("{mark} ") };
     let lists = [
-        ("You may ask for", offers(root, &briefing.listed)),
-        ("Only when the user mentions it", offers(root, &briefing.manual)),
+        ("You may ask for", render_offers(root, &briefing.listed)),
+        ("Only when the user mentions it", render_offers(root, &briefing.manual)),
         ("Decisions", decision_list(briefing)),
     ];
     for (heading, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
         let list = frame.kept_inside(list);
         let _ = writeln!(text, "## {own}{heading}\n\n{list}");
     }
-    if briefing.cuts() > 0 {
-        let _ = writeln!(text, "{own}{} more items did not fit into the budget.", briefing.cuts());
+    if briefing.count_cuts() > 0 {
+        let _ = writeln!(
+            text,
+            "{own}{} more items did not fit into the budget.",
+            briefing.count_cuts()
+        );
     }
-    finished(text, || format!("No guidance applies to `{}`.\n", briefing.moment.slashed()))
+    finish_text(text, || format!("No guidance applies to `{}`.\n", briefing.moment.slashed_path()))
 }
 
-fn offers(root: &Path, items: &[BriefedItem]) -> String {
+fn render_offers(root: &Path, items: &[BriefedItem]) -> String {
     let mut text = String::new();
     for item in items {
         let description = one_line(&item.description, LONGEST_DESCRIPTION);
         let colon = if description.is_empty() { "" } else { ": " };
-        let (name, path) = (visible_line(&item.name), shown(root, &item.path));
+        let (name, path) = (visible_line(&item.name), display_path(root, &item.path));
         let _ = writeln!(text, "- {} {name}{colon}{description} ({path})", item.kind);
     }
     text
 }
 
 /// Writes each candidate with the reason for its state.
-pub(super) fn why(briefing: &Briefing) -> String {
+pub(super) fn render_reasons(briefing: &Briefing) -> String {
     let root = briefing.root();
     let mut text = String::new();
     for candidate in briefing.candidates() {
-        let at = place(root, candidate.path, candidate.line);
+        let at = render_location(root, candidate.path, candidate.line);
         let reason = candidate.reason.seen_from(root);
         let reason = visible_line(&reason);
         let _ = writeln!(text, "{} {} {at}: {reason}", candidate.state.label(), candidate.kind);
@@ -113,15 +117,15 @@ pub(super) fn why(briefing: &Briefing) -> String {
             let _ = writeln!(text, "  > {}", one_line(line, LONGEST_DESCRIPTION));
         }
     }
-    finished(text, || {
-        format!("There is no guidance on the way to `{}`.\n", briefing.moment.slashed())
+    finish_text(text, || {
+        format!("There is no guidance on the way to `{}`.\n", briefing.moment.slashed_path())
     })
 }
 
 /// Writes the decisions that bind a path.
-pub(super) fn decisions(briefing: &Briefing) -> String {
-    finished(decision_list(briefing), || {
-        format!("No decision binds `{}`.\n", briefing.moment.slashed())
+pub(super) fn render_decisions(briefing: &Briefing) -> String {
+    finish_text(decision_list(briefing), || {
+        format!("No decision binds `{}`.\n", briefing.moment.slashed_path())
     })
 }
 
@@ -130,18 +134,18 @@ fn decision_list(briefing: &Briefing) -> String {
     for bound in &briefing.decisions {
         let Decision { decision, rationale, alternatives, revisit_when, date, line, .. } =
             &bound.decision;
-        let at = place(briefing.root(), &bound.path, *line);
-        let _ = writeln!(text, "- {} ({at})", indented(decision));
-        let _ = writeln!(text, "  Rationale: {}", indented(rationale));
+        let at = render_location(briefing.root(), &bound.path, *line);
+        let _ = writeln!(text, "- {} ({at})", indent_list_item(decision));
+        let _ = writeln!(text, "  Rationale: {}", indent_list_item(rationale));
         for alternative in alternatives {
             let reason = match alternative.reason_rejected.trim() {
                 "" => String::new(),
-                reason => format!(": {}", indented(reason)),
+                reason => format!(": {}", indent_list_item(reason)),
             };
-            let _ = writeln!(text, "  Rejected: {}{reason}", indented(&alternative.option));
+            let _ = writeln!(text, "  Rejected: {}{reason}", indent_list_item(&alternative.option));
         }
         if let Some(when) = revisit_when {
-            let _ = writeln!(text, "  Revisit when: {}", indented(when));
+            let _ = writeln!(text, "  Revisit when: {}", indent_list_item(when));
         }
         if let Some(date) = date {
             let _ = writeln!(text, "  Decided: {date}");
@@ -151,7 +155,7 @@ fn decision_list(briefing: &Briefing) -> String {
 }
 
 /// Writes each item that applies for a client, with the way in which it comes to each client.
-pub(super) fn sees(root: &Path, viewers: &[Viewer], sees: &Sees<'_>) -> String {
+pub(super) fn render_sees(root: &Path, viewers: &[Viewer], sees: &Sees<'_>) -> String {
     let mut text = String::new();
     for item in sees.items.iter().filter(|item| !item.is_skipped()) {
         let ways: Vec<String> = viewers
@@ -159,7 +163,7 @@ pub(super) fn sees(root: &Path, viewers: &[Viewer], sees: &Sees<'_>) -> String {
             .zip(&item.seen)
             .map(|(viewer, sight)| format!("{} {}", viewer.client, sight.label()))
             .collect();
-        let at = place(root, item.path, item.line);
+        let at = render_location(root, item.path, item.line);
         let (name, ways) = (item.name.to_string(), ways.join(", "));
         let name = visible_line(&name);
         let _ = writeln!(text, "{at} {name} ({} tokens): {ways}", item.tokens);
@@ -171,14 +175,14 @@ pub(super) fn sees(root: &Path, viewers: &[Viewer], sees: &Sees<'_>) -> String {
             let _ = writeln!(text, "{reason}");
         }
     }
-    finished(text, String::new)
+    finish_text(text, String::new)
 }
 
 /// Writes the results of a search, best first.
-pub(super) fn search(query: &str, found: &[SearchHit<'_>]) -> String {
+pub(super) fn render_search(query: &str, found: &[SearchHit<'_>]) -> String {
     let mut text = String::new();
     for hit in found {
-        let line = format!("- {} {} ({})", hit.kind, hit.name, hit.place());
+        let line = format!("- {} {} ({})", hit.kind, hit.name, hit.location());
         let _ = writeln!(text, "{}", visible_line(&line));
         for line in [hit.description, &hit.excerpt] {
             if !line.is_empty() {
@@ -186,19 +190,19 @@ pub(super) fn search(query: &str, found: &[SearchHit<'_>]) -> String {
             }
         }
     }
-    finished(text, || format!("No guidance has a word of `{query}`.\n"))
+    finish_text(text, || format!("No guidance has a word of `{query}`.\n"))
 }
 
 /// Writes the problems of a check, one on a line.
-pub(super) fn findings(found: &Findings, root: &Path) -> String {
+pub(super) fn render_findings(found: &Findings, root: &Path) -> String {
     let mut text = String::new();
     for diagnostic in &found.diagnostics {
-        text.push_str(&problem(diagnostic, root));
+        text.push_str(&render_problem(diagnostic, root));
     }
-    finished(text, || format!("No problems in {}.\n", counted(found.files, "file")))
+    finish_text(text, || format!("No problems in {}.\n", format_count(found.files, "file")))
 }
 
-fn problem(diagnostic: &Diagnostic, root: &Path) -> String {
+fn render_problem(diagnostic: &Diagnostic, root: &Path) -> String {
     let position = diagnostic.position();
     let path = diagnostic.shown_path(root);
     let help = diagnostic.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default();

@@ -77,8 +77,8 @@ const TOOLS: [ToolText; 6] = [
 
 impl ProjectTool {
     /// Returns all tools as a client lists them.
-    pub(super) fn list() -> Arc<[Tool]> {
-        TOOLS.iter().map(ToolText::listed).collect()
+    pub(super) fn list_tools() -> Arc<[Tool]> {
+        TOOLS.iter().map(ToolText::to_tool).collect()
     }
 
     pub(super) fn from_name(name: &str) -> Option<ProjectTool> {
@@ -99,7 +99,7 @@ impl ProjectTool {
         }
     }
 
-    fn parameters(self) -> Json {
+    fn parameter_schema(self) -> Json {
         let path = json!({
             "type": "string",
             "description": "File or directory, relative to the working directory or absolute; it need not exist",
@@ -199,8 +199,8 @@ impl ProjectTool {
 }
 
 impl ToolText {
-    fn listed(&self) -> Tool {
-        let parameters = Arc::new(object(self.tool.parameters()));
+    fn to_tool(&self) -> Tool {
+        let parameters = Arc::new(into_object(self.tool.parameter_schema()));
         let mut tool = Tool::new(self.name, self.description, parameters);
         tool.title = Some(self.title.to_owned());
         tool.annotations = Some(
@@ -214,7 +214,7 @@ impl ToolText {
     }
 }
 
-fn object(value: Json) -> JsonObject {
+fn into_object(value: Json) -> JsonObject {
     match value {
         Json::Object(fields) => fields,
         _ => JsonObject::new(),
@@ -232,7 +232,7 @@ mod tests {
         for text in TOOLS {
             let tool = ProjectTool::from_name(text.name).unwrap();
             assert_eq!(tool.name(), text.name);
-            let listed = serde_json::to_value(text.listed()).unwrap();
+            let listed = serde_json::to_value(text.to_tool()).unwrap();
             assert_eq!(listed["annotations"]["readOnlyHint"], true);
             assert_eq!(listed["inputSchema"]["type"], "object");
             // A client shows its model the structured content of a tool with a schema, and not the text.

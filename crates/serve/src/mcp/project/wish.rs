@@ -20,7 +20,7 @@ pub(super) struct JsonWish {
 
 impl JsonWish {
     /// Takes the arguments about the JSON out of those of a call. The error is a message.
-    pub(super) fn take(arguments: &mut Map<String, Json>) -> Result<JsonWish, String> {
+    pub(super) fn take_arguments(arguments: &mut Map<String, Json>) -> Result<JsonWish, String> {
         let mut flag = |name: &str| match arguments.shift_remove(name) {
             None | Some(Json::Null) => Ok(false),
             Some(Json::Bool(flag)) => Ok(flag),
@@ -30,7 +30,7 @@ impl JsonWish {
     }
 
     /// Returns the JSON that was asked for.
-    pub(super) fn of(self, mut json: Json) -> Option<Json> {
+    pub(super) fn filter_json(self, mut json: Json) -> Option<Json> {
         if let Some(list) = json.get_mut(LEFT_OUT).filter(|_| !self.has_left_out) {
             *list = Json::Array(Vec::new());
         }
@@ -46,9 +46,9 @@ mod tests {
 
     fn asked(arguments: &Json) -> Option<Json> {
         let Json::Object(mut arguments) = arguments.clone() else { panic!("an object") };
-        let wish = JsonWish::take(&mut arguments).unwrap();
+        let wish = JsonWish::take_arguments(&mut arguments).unwrap();
         assert_eq!(Json::Object(arguments), json!({"path": "a"}));
-        wish.of(json!({"items": [1], "skipped": [2, 3]}))
+        wish.filter_json(json!({"items": [1], "skipped": [2, 3]}))
     }
 
     /// L06: models get the text; the JSON is for programs that ask for it, and is small.
@@ -61,6 +61,6 @@ mod tests {
         let whole = json!({"items": [1], "skipped": [2, 3]});
         assert_eq!(asked(&json!({"path": "a", "json": true, "skipped": true})), Some(whole));
         let Json::Object(mut wrong) = json!({"json": 1}) else { panic!("an object") };
-        assert!(JsonWish::take(&mut wrong).is_err());
+        assert!(JsonWish::take_arguments(&mut wrong).is_err());
     }
 }

@@ -5,7 +5,7 @@ use brief_engine::diff::{self, Comparison, DiffQuestion, ItemChange, slashed_bel
 use maud::{Markup, html};
 
 use super::super::address::PageAddress;
-use super::super::layout::{Page, link, number, shown};
+use super::super::layout::{Page, display_line, render_link, render_number};
 use super::{PageContext, ROWS};
 use brief_workflows::revisions::{ComparedRevisions, changed_lines, different_lines};
 
@@ -15,13 +15,13 @@ const MOST_LINES: usize = 400;
 /// The number of paths of one change.
 const PATHS: usize = 20;
 
-pub(super) fn page(asked: &PageContext<'_>, from: &str, to: &str) -> Page {
+pub(super) fn render_changes_page(asked: &PageContext<'_>, from: &str, to: &str) -> Page {
     let to_revision = Some(to).filter(|to| !to.is_empty());
-    let read = super::revisions(asked.view, asked.snapshot, from, to_revision);
+    let read = super::read_revisions(asked.view, asked.snapshot, from, to_revision);
     let main = match &read {
-        Ok(compared) => changes(asked, compared),
+        Ok(compared) => render_changes(asked, compared),
         Err(error) => html! {
-            p { "The revisions cannot be compared: " (shown(&error.to_string())) "." }
+            p { "The revisions cannot be compared: " (display_line(&error.to_string())) "." }
             p { "Name a branch, a tag or a commit of this repository." }
         },
     };
@@ -30,11 +30,11 @@ pub(super) fn page(asked: &PageContext<'_>, from: &str, to: &str) -> Page {
         html! {
             h1 { "What changes for agents" }
             @if asked.links.is_served() {
-                form method="get" action=(asked.links.beside("change")) {
+                form method="get" action=(asked.links.link_to_file("change")) {
                     label for="from" { "From" }
-                    input type="text" id="from" name="from" value=(shown(from));
+                    input type="text" id="from" name="from" value=(display_line(from));
                     label for="to" { "to" }
-                    input type="text" id="to" name="to" value=(shown(to)) placeholder="the working tree";
+                    input type="text" id="to" name="to" value=(display_line(to)) placeholder="the working tree";
                     button type="submit" { "Compare" }
                 }
             }
@@ -43,37 +43,37 @@ pub(super) fn page(asked: &PageContext<'_>, from: &str, to: &str) -> Page {
     )
 }
 
-fn changes(asked: &PageContext<'_>, compared: &ComparedRevisions) -> Markup {
+fn render_changes(asked: &PageContext<'_>, compared: &ComparedRevisions) -> Markup {
     let ComparedRevisions { root, before, after, changed, .. } = compared;
     let moment = Moment::default();
     let question = DiffQuestion { moment: &moment, changed, within: &[] };
-    let comparison = diff::compare(&before.catalog, &after.catalog, &question);
+    let comparison = diff::compare_catalogs(&before.catalog, &after.catalog, &question);
     let skill_files = compared.skill_files(&moment, &[]);
     html! {
         p {
-            "Between " strong { (shown(&before.name())) } " and " strong { (shown(&after.name())) } ": "
-            span id="changes" { (number(comparison.changes.len())) } " changes for "
-            span id="changed-files" { (number(comparison.changed_file_count())) } " of " (number(comparison.file_count())) " files."
+            "Between " strong { (display_line(&before.name())) } " and " strong { (display_line(&after.name())) } ": "
+            span id="changes" { (render_number(comparison.changes.len())) } " changes for "
+            span id="changed-files" { (render_number(comparison.changed_file_count())) } " of " (render_number(comparison.file_count())) " files."
         }
         @if comparison.changes.is_empty() && skill_files.is_empty() { p { "The guidance is the same." } }
         @for (index, change) in comparison.changes.iter().take(ROWS).enumerate() {
             (shown_change(asked, root, &comparison, change, index))
         }
         @if comparison.changes.len() > ROWS {
-            p { (number(comparison.changes.len() - ROWS)) " more; " code { "brief diff" } " shows them all." }
+            p { (render_number(comparison.changes.len() - ROWS)) " more; " code { "brief diff" } " shows them all." }
         }
         @if !skill_files.is_empty() {
             h2 { "Files of skills" }
             p { "An agent that opens the skill may read them." }
             @for change in skill_files.iter().take(ROWS) {
-                article class="change" data-change=(change.kind.as_str()) data-place=(shown(&change.path)) {
-                    h3 { span class="badge" { (change.kind.as_str()) } " " (shown(&change.path)) }
-                    p { "A file of the skill " (shown(&change.skill)) "." }
-                    (difference(change.before.as_deref().unwrap_or_default(), change.after.as_deref().unwrap_or_default()))
+                article class="change" data-change=(change.kind.as_str()) data-place=(display_line(&change.path)) {
+                    h3 { span class="badge" { (change.kind.as_str()) } " " (display_line(&change.path)) }
+                    p { "A file of the skill " (display_line(&change.skill)) "." }
+                    (render_difference(change.before.as_deref().unwrap_or_default(), change.after.as_deref().unwrap_or_default()))
                 }
             }
             @if skill_files.len() > ROWS {
-                p { (number(skill_files.len() - ROWS)) " more; " code { "brief diff" } " shows them all." }
+                p { (render_number(skill_files.len() - ROWS)) " more; " code { "brief diff" } " shows them all." }
             }
         }
     }
@@ -89,27 +89,27 @@ fn shown_change(
     let piece = change.piece();
     let place = slashed_below(root, piece.path);
     let (before, after) = change.tokens();
-    let cover = comparison.cover(change);
+    let cover = comparison.cover_change(change);
     let lines = changed_lines(change);
     html! {
-        article class="change" data-change=(change.kind.as_str()) data-place={ (shown(&place)) ":" (piece.line) } {
-            h2 { span class="badge" { (change.kind.as_str()) } " " (shown(&piece.name.to_string())) }
+        article class="change" data-change=(change.kind.as_str()) data-place={ (display_line(&place)) ":" (piece.line) } {
+            h2 { span class="badge" { (change.kind.as_str()) } " " (display_line(&piece.name.to_string())) }
             p {
-                span class="path" { (shown(&place)) ":" (piece.line) } ", " (piece.dialect) ", "
-                (number(before)) " → " (number(after)) " tokens, "
+                span class="path" { (display_line(&place)) ":" (piece.line) } ", " (piece.dialect) ", "
+                (render_number(before)) " → " (render_number(after)) " tokens, "
                 @if change.is_on_demand() { "agents that open it" }
-                @else { (number(cover.file_count)) " files" }
+                @else { (render_number(cover.file_count)) " files" }
             }
             details id={ "files-" (index) } {
                 summary { "The files" }
                 ul class="files" {
                     @for part in cover.parts.iter().take(PATHS) {
                         li {
-                            @if part.path.ends_with('/') { (shown(&part.path)) " " (number(part.file_count)) }
-                            @else { (link(asked.links, &PageAddress::file(&part.path), html! { (shown(&part.path)) })) }
+                            @if part.path.ends_with('/') { (display_line(&part.path)) " " (render_number(part.file_count)) }
+                            @else { (render_link(asked.links, &PageAddress::file(&part.path), html! { (display_line(&part.path)) })) }
                         }
                     }
-                    @if cover.parts.len() > PATHS { li { (number(cover.parts.len() - PATHS)) " more" } }
+                    @if cover.parts.len() > PATHS { li { (render_number(cover.parts.len() - PATHS)) " more" } }
                 }
             }
             (line_list(&lines))
@@ -118,7 +118,7 @@ fn shown_change(
 }
 
 /// Returns the lines of two texts that differ.
-pub(super) fn difference(before: &str, after: &str) -> Markup {
+pub(super) fn render_difference(before: &str, after: &str) -> Markup {
     line_list(&different_lines(before, after))
 }
 
@@ -134,9 +134,9 @@ fn line_list(lines: &[String]) -> Markup {
     html! {
         pre class="difference" {
             @for line in lines.iter().take(MOST_LINES) {
-                span class=(mark(line)) { (shown(line)) "\n" }
+                span class=(mark(line)) { (display_line(line)) "\n" }
             }
         }
-        @if lines.len() > MOST_LINES { p class="note" { (number(lines.len() - MOST_LINES)) " more lines." } }
+        @if lines.len() > MOST_LINES { p class="note" { (render_number(lines.len() - MOST_LINES)) " more lines." } }
     }
 }

@@ -14,22 +14,29 @@ use maud::{Markup, html};
 use super::super::address::{FileQuestion, PageAddress};
 use super::super::layout::Column::{Number, Words};
 use super::super::layout::{
-    Page, arrival, head, link, missing_notes, number, shown, table, text_block,
+    Page, display_line, missing_notes, render_arrival, render_link, render_number, render_table,
+    render_table_head, text_block,
 };
 use super::project::way_to;
 use super::{PageContext, ROWS};
-use crate::hook::{HookOptions, rehearse};
+use crate::hook::{HookOptions, rehearse_conversation};
 use brief_workflows::delivery::find_viewers;
-use brief_workflows::picture::bar;
+use brief_workflows::picture::render_bar;
 
-pub(super) fn page(asked: &PageContext<'_>, path: &str, question: &FileQuestion) -> Page {
+pub(super) fn render_file_page(
+    asked: &PageContext<'_>,
+    path: &str,
+    question: &FileQuestion,
+) -> Page {
     let system = Remembered::new(std::sync::Arc::clone(&asked.view.system));
     let title = if path.is_empty() { "./" } else { path };
     let Ok(project) = Project::open(&system, &asked.view.directory) else {
-        return gone(asked, title);
+        return create_missing_page(asked, title);
     };
     let root = project.root().path();
-    let Some(target) = project.locate(&root.join(path)) else { return gone(asked, title) };
+    let Some(target) = project.locate(&root.join(path)) else {
+        return create_missing_page(asked, title);
+    };
     let is_there = Files::resolve(&system, &root.join(path)).is_ok();
     let is_directory = target.kind() == TargetKind::Directory;
     let clients = match asked_clients(&system, root, question.clients.clone()) {
@@ -39,40 +46,40 @@ pub(super) fn page(asked: &PageContext<'_>, path: &str, question: &FileQuestion)
                 "Unknown client",
                 html! {
                     h1 { "A client is not known" }
-                    p { (shown(&error.to_string())) }
-                    p { (link(asked.links, &PageAddress::file(path), html! { "Ask about the clients of this project" })) }
+                    p { (display_line(&error.to_string())) }
+                    p { (render_link(asked.links, &PageAddress::file(path), html! { "Ask about the clients of this project" })) }
                 },
             );
         }
     };
     let mut request = project.briefing(root.join(path));
     (request.moment.action, request.moment.timing) = (question.action, question.timing);
-    let catalog = request.read();
+    let catalog = request.read_catalog();
     let viewers = find_viewers(&system, root, &request.moment, &clients);
     let counter = Counter::estimate();
-    let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+    let sees = Sees::from_catalog(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let answer = FileAnswer { asked, path, question, root, viewers: &viewers, sees: &sees };
     Page::new(
         title,
         html! {
-            h1 { (shown(title)) }
+            h1 { (display_line(title)) }
             (way_to(asked, path))
             @if !is_there {
                 p class="note" { "It is not there: this is what an agent would get that creates it." }
             }
             @if is_directory && !path.is_empty() {
-                p { (link(asked.links, &PageAddress::directory(target.slashed()), html! { "Costs below this directory" })) }
+                p { (render_link(asked.links, &PageAddress::directory(target.slashed()), html! { "Costs below this directory" })) }
             }
-            @if asked.links.is_served() { (answer.switches(&system)) }
-            (answer.beside())
+            @if asked.links.is_served() { (answer.render_switches(&system)) }
+            (answer.render_comparison())
             (answer.left_out())
-            @if !is_directory { (answer.briefing(&system)) }
+            @if !is_directory { (answer.render_briefing(&system)) }
         },
     )
 }
 
-fn gone(asked: &PageContext<'_>, path: &str) -> Page {
-    let heading = html! { code { (shown(path)) } " is not in this project" };
+fn create_missing_page(asked: &PageContext<'_>, path: &str) -> Page {
+    let heading = html! { code { (display_line(path)) } " is not in this project" };
     Page::not_found(asked.links, &heading, "A link may lead out of it, or it was removed.")
 }
 
@@ -89,11 +96,11 @@ struct FileAnswer<'a> {
 }
 
 impl FileAnswer<'_> {
-    fn at(&self, question: FileQuestion) -> PageAddress {
+    fn address_with(&self, question: FileQuestion) -> PageAddress {
         PageAddress::File { path: self.path.to_owned(), question }
     }
 
-    fn switch<T: Copy + PartialEq>(
+    fn render_switch<T: Copy + PartialEq>(
         &self,
         label: &str,
         choices: &[(&str, T)],
@@ -106,7 +113,7 @@ impl FileAnswer<'_> {
                 ul {
                     @for (name, choice) in choices {
                         li {
-                            a href=[self.asked.links.to(&self.at(choose(*choice)))]
+                            a href=[self.asked.links.link_to_page(&self.address_with(choose(*choice)))]
                                 aria-current=[(*choice == now).then_some("true")] { (name) }
                         }
                     }
@@ -116,7 +123,7 @@ impl FileAnswer<'_> {
     }
 
     /// The switches: action, timing, clients.
-    fn switches(&self, system: &Remembered) -> Markup {
+    fn render_switches(&self, system: &Remembered) -> Markup {
         let question = self.question;
         let actions = [
             ("any", None),
@@ -126,14 +133,14 @@ impl FileAnswer<'_> {
         ];
         let timings =
             [("any", None), ("before", Some(Timing::Before)), ("after", Some(Timing::After))];
-        let known = OwnClients::below(system, self.root).known();
+        let known = OwnClients::read_project(system, self.root).known_clients();
         html! {
             div class="switches" {
-                (self.switch("Action", &actions, question.action, |action| FileQuestion { action, ..question.clone() }))
-                (self.switch("Timing", &timings, question.timing, |timing| FileQuestion { timing, ..question.clone() }))
+                (self.render_switch("Action", &actions, question.action, |action| FileQuestion { action, ..question.clone() }))
+                (self.render_switch("Timing", &timings, question.timing, |timing| FileQuestion { timing, ..question.clone() }))
                 details id="choose-clients" {
                     summary { "Clients" }
-                    form method="get" action=[self.asked.links.to(&PageAddress::file(self.path))] {
+                    form method="get" action=[self.asked.links.link_to_page(&PageAddress::file(self.path))] {
                         fieldset {
                             legend { "Show these clients beside each other" }
                             @for client in known.names() {
@@ -153,17 +160,17 @@ impl FileAnswer<'_> {
         }
     }
 
-    fn name(&self, item: &SeenItem<'_>) -> Markup {
+    fn render_name(&self, item: &SeenItem<'_>) -> Markup {
         let place = path_below(self.root, item.path);
         let name = item.name.to_string();
         html! {
-            (self.asked.item_link(&place, &name, html! { (shown(&name)) }))
-            br; small class="path" { (shown(&place)) ":" (item.line) }
+            (self.asked.item_link(&place, &name, html! { (display_line(&name)) }))
+            br; small class="path" { (display_line(&place)) ":" (item.line) }
         }
     }
 
     /// The items that apply for any client, clients side by side.
-    fn beside(&self) -> Markup {
+    fn render_comparison(&self) -> Markup {
         let Sees { items, totals } = self.sees;
         let rows: Vec<&SeenItem<'_>> = items.iter().filter(|item| !item.is_skipped()).collect();
         if rows.is_empty() {
@@ -177,17 +184,17 @@ impl FileAnswer<'_> {
             section aria-labelledby="sees" {
                 h2 id="sees" { "What each client sees" }
                 (missing_notes(self.viewers, |column| totals.get(column).is_some_and(|total| total.missing > 0)))
-                (table("What each client sees", html! {
-                    (head([Words("item"), Number("tokens"), Words("cost")].into_iter().chain(self.viewers.iter().map(|viewer| Words(&viewer.client)))))
+                (render_table("What each client sees", html! {
+                    (render_table_head([Words("item"), Number("tokens"), Words("cost")].into_iter().chain(self.viewers.iter().map(|viewer| Words(&viewer.client)))))
                     tbody {
                         @for item in rows.iter().take(ROWS * 5) {
-                            tr data-place={ (shown(&path_below(self.root, item.path))) ":" (item.line) } {
-                                th scope="row" { (self.name(item)) }
-                                td class="number" { (number(item.tokens)) }
-                                td class="bars" { (bar(item.tokens, most)) }
+                            tr data-place={ (display_line(&path_below(self.root, item.path))) ":" (item.line) } {
+                                th scope="row" { (self.render_name(item)) }
+                                td class="number" { (render_number(item.tokens)) }
+                                td class="bars" { (render_bar(item.tokens, most)) }
                                 @for (viewer, sight) in self.viewers.iter().zip(&item.seen) {
                                     td data-client=(viewer.client) data-how=(sight.how.as_str()) {
-                                        (arrival(sight)) br; small { (shown(&sight.reason)) }
+                                        (render_arrival(sight)) br; small { (display_line(&sight.reason)) }
                                     }
                                 }
                             }
@@ -199,14 +206,14 @@ impl FileAnswer<'_> {
                                 th scope="row" { "tokens " (name) }
                                 td {} td {}
                                 @for (viewer, total) in self.viewers.iter().zip(totals) {
-                                    td data-client=(viewer.client) { (number(total.parts()[part].1)) }
+                                    td data-client=(viewer.client) { (render_number(total.parts()[part].1)) }
                                 }
                             }
                         }
                     }
                 }))
                 @if rows.len() > ROWS * 5 {
-                    p { (number(rows.len() - ROWS * 5)) " more; " code { "brief show --json" } " has them all." }
+                    p { (render_number(rows.len() - ROWS * 5)) " more; " code { "brief show --json" } " has them all." }
                 }
             }
         }
@@ -225,18 +232,18 @@ impl FileAnswer<'_> {
             section aria-labelledby="left-out" {
                 h2 id="left-out" { "Left out" }
                 details id="skipped" {
-                    summary { (number(skipped.len())) " items that apply for none of them" }
+                    summary { (render_number(skipped.len())) " items that apply for none of them" }
                     ul {
                         @for item in skipped.iter().take(most) {
                             li {
-                                (self.name(item))
+                                (self.render_name(item))
                                 @let reasons: BTreeSet<&str> = item.seen.iter().map(|sight| sight.reason.as_str()).collect();
-                                ul { @for reason in reasons { li { (shown(reason)) } } }
+                                ul { @for reason in reasons { li { (display_line(reason)) } } }
                             }
                         }
                     }
                     @if skipped.len() > most {
-                        p { (number(skipped.len() - most)) " more; " code { "brief why" } " shows them all." }
+                        p { (render_number(skipped.len() - most)) " more; " code { "brief why" } " shows them all." }
                     }
                 }
             }
@@ -244,20 +251,27 @@ impl FileAnswer<'_> {
     }
 
     /// The briefing as the model of one client gets it, event by event.
-    fn briefing(&self, system: &Remembered) -> Markup {
-        let known = OwnClients::below(system, self.root).known();
+    fn render_briefing(&self, system: &Remembered) -> Markup {
+        let known = OwnClients::read_project(system, self.root).known_clients();
         let clients: Vec<&String> = self.viewers.iter().map(|viewer| &viewer.client).collect();
-        let has_hook = |client: &&&String| known.find(client).is_some_and(|one| one.hook.is_some());
+        let has_hook =
+            |client: &&&String| known.find_client(client).is_some_and(|one| one.hook.is_some());
         let with_hook: Vec<&String> = clients.iter().filter(has_hook).copied().collect();
         let reader = self.question.reader.as_ref().filter(|one| clients.contains(one));
         let Some(reader) = reader.or(with_hook.first().copied()) else {
             return html! {};
         };
         let action = self.question.action.unwrap_or(Action::Read);
-        let client = known.find(reader);
+        let client = known.find_client(reader);
         let told = client.map(|client| {
             let path = self.root.join(self.path);
-            rehearse(system, client, self.root, (&path, action), HookOptions::new(&client.id))
+            rehearse_conversation(
+                system,
+                client,
+                self.root,
+                (&path, action),
+                HookOptions::new(&client.id),
+            )
         });
         let is_loaded = |how: Arrival| matches!(how, Arrival::Loaded | Arrival::Listed);
         let column = clients.iter().position(|client| *client == reader);
@@ -276,7 +290,7 @@ impl FileAnswer<'_> {
                         ul {
                             @for client in &with_hook {
                                 li {
-                                    a href=[self.asked.links.to(&self.at(FileQuestion { reader: Some((*client).clone()), ..self.question.clone() }))]
+                                    a href=[self.asked.links.link_to_page(&self.address_with(FileQuestion { reader: Some((*client).clone()), ..self.question.clone() }))]
                                         aria-current=[(*client == reader).then_some("true")] { (client) }
                                 }
                             }
@@ -285,7 +299,7 @@ impl FileAnswer<'_> {
                 }
                 p { "A new conversation of " strong { (reader) } " that does one thing to the file: " strong { (action.as_str()) } "." }
                 @if let Some(missing) = missing {
-                    p class="note" { "This is what a hook that works would deliver. Nothing of it is delivered now: " (shown(&missing)) "." }
+                    p class="note" { "This is what a hook that works would deliver. Nothing of it is delivered now: " (display_line(&missing)) "." }
                 }
                 @match told {
                     Some(Ok(events)) => {
@@ -301,7 +315,7 @@ impl FileAnswer<'_> {
                             }
                         }
                     }
-                    Some(Err(error)) => p { (shown(&error.to_string())) },
+                    Some(Err(error)) => p { (display_line(&error.to_string())) },
                     None => p { "There is no hook for this client." },
                 }
             }

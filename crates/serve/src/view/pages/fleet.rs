@@ -7,12 +7,18 @@ use maud::{Markup, html};
 
 use super::super::address::PageAddress;
 use super::super::layout::Column::{Number, Words};
-use super::super::layout::{Page, Paged, head, link, number, shown, table};
+use super::super::layout::{
+    Page, Paged, display_line, render_link, render_number, render_table, render_table_head,
+};
 use super::{PageContext, ROWS};
 use brief_workflows::fleet::FleetReport;
 use brief_workflows::revisions::short_id;
 
-pub(super) fn page(asked: &PageContext<'_>, state: Option<FleetState>, page: usize) -> Page {
+pub(super) fn render_fleet_page(
+    asked: &PageContext<'_>,
+    state: Option<FleetState>,
+    page: usize,
+) -> Page {
     let Some(fleet) = &asked.view.extras.fleet else {
         return Page::missing(
             "Fleet",
@@ -24,28 +30,32 @@ pub(super) fn page(asked: &PageContext<'_>, state: Option<FleetState>, page: usi
     };
     let main = html! {
         h1 { "Repositories" }
-        (states(asked, fleet, state))
-        (repositories(asked, fleet, state, page))
-        @if state.is_none() && page == 1 { (items(fleet)) }
+        (render_states(asked, fleet, state))
+        (render_repositories(asked, fleet, state, page))
+        @if state.is_none() && page == 1 { (render_item_versions(fleet)) }
         p { "As they were when this was started; " code { "brief fleet status" } " says the same of them now." }
     };
     Page::new("Fleet", main)
 }
 
 /// Returns the way to each state, with the number of its repositories.
-fn states(asked: &PageContext<'_>, fleet: &FleetReport, chosen: Option<FleetState>) -> Markup {
+fn render_states(
+    asked: &PageContext<'_>,
+    fleet: &FleetReport,
+    chosen: Option<FleetState>,
+) -> Markup {
     let to = |state| PageAddress::Fleet { state, page: 1 };
     let is_chosen = |state: Option<FleetState>| (state == chosen).then_some("true");
     html! {
         nav aria-label="States" {
             ul class="filters" {
                 li aria-current=[is_chosen(None)] data-state="all" {
-                    (link(asked.links, &to(None), html! { "all" })) " " (number(fleet.members().len()))
+                    (render_link(asked.links, &to(None), html! { "all" })) " " (render_number(fleet.members().len()))
                 }
                 @for state in FleetState::ALL {
                     li aria-current=[is_chosen(Some(state))] data-state=(state.as_str()) {
-                        (link(asked.links, &to(Some(state)), html! { (state.as_str()) }))
-                        " " (number(fleet.in_state(state).len()))
+                        (render_link(asked.links, &to(Some(state)), html! { (state.as_str()) }))
+                        " " (render_number(fleet.in_state(state).len()))
                     }
                 }
             }
@@ -53,7 +63,7 @@ fn states(asked: &PageContext<'_>, fleet: &FleetReport, chosen: Option<FleetStat
     }
 }
 
-fn repositories(
+fn render_repositories(
     asked: &PageContext<'_>,
     fleet: &FleetReport,
     state: Option<FleetState>,
@@ -62,51 +72,51 @@ fn repositories(
     let members: Vec<&(FleetMember, Judgment)> = fleet
         .members()
         .iter()
-        .filter(|(_, judged)| state.is_none_or(|state| judged.has(state)))
+        .filter(|(_, judged)| state.is_none_or(|state| judged.has_state(state)))
         .collect();
-    let part = Paged::of(&members, page, ROWS);
+    let part = Paged::from_list(&members, page, ROWS);
     html! {
         section aria-labelledby="repositories" {
             h2 id="repositories" { @match state { Some(state) => (state.as_str()), None => "All" } }
             @if members.is_empty() { p { "None." } } @else {
-                (table("Repositories", html! {
-                    (head([Words("repository"), Words("commit"), Words("states"), Number("items"), Number("tokens"), Words("sources"), Words("remarks")]))
-                    tbody { @for (member, judged) in part.rows { (row(fleet, member, judged)) } }
+                (render_table("Repositories", html! {
+                    (render_table_head([Words("repository"), Words("commit"), Words("states"), Number("items"), Number("tokens"), Words("sources"), Words("remarks")]))
+                    tbody { @for (member, judged) in part.rows { (render_repository_row(fleet, member, judged)) } }
                 }))
-                (part.turn(asked.links, &|page| PageAddress::Fleet { state, page }))
+                (part.render_neighbor_links(asked.links, &|page| PageAddress::Fleet { state, page }))
             }
         }
     }
 }
 
-fn row(fleet: &FleetReport, member: &FleetMember, judged: &Judgment) -> Markup {
+fn render_repository_row(fleet: &FleetReport, member: &FleetMember, judged: &Judgment) -> Markup {
     let facts = &member.facts;
     let states: Vec<&str> = judged.states.iter().map(|state| state.as_str()).collect();
     let digest =
         |commit: &str| short_id(commit.strip_prefix("sha256:").unwrap_or(commit)).to_owned();
     html! {
-        tr data-repository=(shown(&fleet.name(member))) data-states=(states.join(" ")) {
-            th scope="row" class="path" { (shown(&fleet.name(member))) }
+        tr data-repository=(display_line(&fleet.member_name(member))) data-states=(states.join(" ")) {
+            th scope="row" class="path" { (display_line(&fleet.member_name(member))) }
             td { code { (member.commit.as_deref().map_or("–", short_id)) } }
             td { (states.join(", ")) }
-            td class="number" { (number(facts.items.len())) }
-            td class="number" { @match facts.tokens { Some(tokens) => (number(tokens)), None => "–" } }
+            td class="number" { (render_number(facts.items.len())) }
+            td class="number" { @match facts.tokens { Some(tokens) => (render_number(tokens)), None => "–" } }
             td class="path" { @for source in &facts.sources {
-                (shown(&source.address)) " "
-                @if let Some(reference) = &source.reference { (shown(reference)) " " }
+                (display_line(&source.address)) " "
+                @if let Some(reference) = &source.reference { (display_line(reference)) " " }
                 code { (source.commit.as_deref().map(digest).unwrap_or_default()) } " "
             } }
             td {
-                @if let Some(problem) = &member.problem { (shown(problem)) }
-                @for path in facts.drifted.iter().take(5) { code { (shown(path)) } " " }
-                @if facts.drifted.len() > 5 { "and " (number(facts.drifted.len() - 5)) " more" }
+                @if let Some(problem) = &member.problem { (display_line(problem)) }
+                @for path in facts.drifted.iter().take(5) { code { (display_line(path)) } " " }
+                @if facts.drifted.len() > 5 { "and " (render_number(facts.drifted.len() - 5)) " more" }
             }
         }
     }
 }
 
 /// Returns the items with the number of repositories for each version.
-fn items(fleet: &FleetReport) -> Markup {
+fn render_item_versions(fleet: &FleetReport) -> Markup {
     let mut items: BTreeMap<(&str, &str), BTreeMap<&str, usize>> = BTreeMap::new();
     for item in fleet.members().iter().flat_map(|(member, _)| &member.facts.items) {
         let version = item.version.as_deref().unwrap_or(short_id(&item.sha256));
@@ -116,20 +126,20 @@ fn items(fleet: &FleetReport) -> Markup {
     html! {
         section aria-labelledby="versions" {
             h2 id="versions" { "Items" }
-            p { (number(items.len())) " items; without a version, the beginning of the content's hash" }
-            (table("Items by version", html! {
-                (head([Words("item"), Number("repositories"), Words("versions")]))
+            p { (render_number(items.len())) " items; without a version, the beginning of the content's hash" }
+            (render_table("Items by version", html! {
+                (render_table_head([Words("item"), Number("repositories"), Words("versions")]))
                 tbody {
                     @for ((kind, name), versions) in items.iter().take(ROWS) {
-                        tr data-item={ (shown(kind)) "/" (shown(name)) } {
-                            th scope="row" { (shown(kind)) "/" (shown(name)) }
-                            td class="number" { (number(versions.values().sum())) }
-                            td { @for (version, count) in versions { code { (shown(version)) } ": " (number(*count)) " " } }
+                        tr data-item={ (display_line(kind)) "/" (display_line(name)) } {
+                            th scope="row" { (display_line(kind)) "/" (display_line(name)) }
+                            td class="number" { (render_number(versions.values().sum())) }
+                            td { @for (version, count) in versions { code { (display_line(version)) } ": " (render_number(*count)) " " } }
                         }
                     }
                 }
             }))
-            @if items.len() > ROWS { p class="note" { "The first " (number(ROWS)) " are shown; " code { "brief fleet status --csv" } " has all." } }
+            @if items.len() > ROWS { p class="note" { "The first " (render_number(ROWS)) " are shown; " code { "brief fleet status --csv" } " has all." } }
         }
     }
 }

@@ -11,100 +11,103 @@ use maud::{Markup, html};
 
 use super::super::address::{DAYS, PageAddress};
 use super::super::layout::Column::Words;
-use super::super::layout::{Page, arrival, head, link, number, shown, table, text_block};
+use super::super::layout::{
+    Page, display_line, render_arrival, render_link, render_number, render_table,
+    render_table_head, text_block,
+};
 use super::super::snapshot::ShownItem;
 use super::PageContext;
-use super::sessions::times;
+use super::sessions::render_times;
 use brief_workflows::history::GitHistory;
 use brief_workflows::revisions::short_id;
 
 /// The number of receipts on the page.
 const SHOWN: usize = 20;
 
-pub(super) fn page(asked: &PageContext<'_>, id: &str, has_history: bool) -> Page {
-    let Some(item) = asked.snapshot.item(id) else {
+pub(super) fn render_item_page(asked: &PageContext<'_>, id: &str, has_history: bool) -> Page {
+    let Some(item) = asked.snapshot.find_item(id) else {
         return Page::missing(
             "Not found",
             html! {
                 h1 { "There is no such item" }
                 p { "It may have been renamed or removed." }
-                p { (link(asked.links, &PageAddress::Matrix { page: 1 }, html! { "All items" })) }
+                p { (render_link(asked.links, &PageAddress::Matrix { page: 1 }, html! { "All items" })) }
             },
         );
     };
     Page::new(
         &*item.name,
         html! {
-            h1 { (shown(&item.name)) }
-            (facts(asked, item))
+            h1 { (display_line(&item.name)) }
+            (render_facts(asked, item))
             section aria-labelledby="text" {
                 h2 id="text" { "Text" }
                 @if item.text.trim().is_empty() { p { "It has no text." } } @else { (text_block(&item.text)) }
             }
-            (reach(asked, item))
-            (clients(asked, item))
-            (variants(asked, item))
-            (capabilities(asked, item))
+            (render_reach(asked, item))
+            (render_clients(asked, item))
+            (render_variants(asked, item))
+            (render_capabilities(asked, item))
             @if asked.links.is_served() {
-                (history(asked, item, has_history))
-                (receipts(asked, item))
+                (render_history(asked, item, has_history))
+                (render_receipts(asked, item))
             }
         },
     )
 }
 
-fn facts(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
+fn render_facts(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     html! {
         dl class="facts" {
-            div { dt { "stands in" } dd class="path" { (shown(&item.place)) ":" (item.line) } }
+            div { dt { "stands in" } dd class="path" { (display_line(&item.place)) ":" (item.line) } }
             div { dt { "format" } dd { (item.dialect) " " (item.kind) } }
             div { dt { "state" } dd { (item.state.as_str()) } }
             div { dt { "scope" } dd { (item.scope) @if let Some(trigger) = item.trigger { ", " (trigger) } } }
-            div { dt { "tokens" } dd id="tokens" { (number(item.tokens)) } }
-            @if !item.description.is_empty() { div { dt { "description" } dd { (shown(&item.description)) } } }
+            div { dt { "tokens" } dd id="tokens" { (render_number(item.tokens)) } }
+            @if !item.description.is_empty() { div { dt { "description" } dd { (display_line(&item.description)) } } }
             @if !item.patterns.is_empty() {
-                div { dt { "patterns" } dd { @for pattern in &item.patterns { code { (shown(pattern)) } " " } } }
+                div { dt { "patterns" } dd { @for pattern in &item.patterns { code { (display_line(pattern)) } " " } } }
             }
             @if let Some(directory) = item.directory.as_deref().filter(|path| !path.is_empty()) {
-                div { dt { "directory" } dd { (link(asked.links, &PageAddress::directory(directory), html! { (shown(directory)) "/" })) } }
+                div { dt { "directory" } dd { (render_link(asked.links, &PageAddress::directory(directory), html! { (display_line(directory)) "/" })) } }
             }
         }
     }
 }
 
-fn reach(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
+fn render_reach(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     html! {
         section aria-labelledby="reach" {
             h2 id="reach" { "Where it reaches" }
-            p { span id="files" { (number(item.files)) } " files"
+            p { span id="files" { (render_number(item.files)) } " files"
                 @if item.is_reached_otherwise { ", and directories or a user who mentions it" } "." }
             @if !item.examples.is_empty() {
                 details id="reached" {
                     summary { "The files" }
                     ul class="files" {
-                        @for path in &item.examples { li { (link(asked.links, &PageAddress::file(path), html! { (shown(path)) })) } }
+                        @for path in &item.examples { li { (render_link(asked.links, &PageAddress::file(path), html! { (display_line(path)) })) } }
                     }
-                    @if item.files > EXAMPLES { p { (number(item.files - EXAMPLES)) " more." } }
+                    @if item.files > EXAMPLES { p { (render_number(item.files - EXAMPLES)) " more." } }
                 }
             }
         }
     }
 }
 
-fn clients(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
+fn render_clients(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     let row = asked.snapshot.matrix.iter().find(|row| row.id.as_deref() == Some(&item.id));
     let Some(row) = row else { return html! {} };
     html! {
         section aria-labelledby="clients" {
             h2 id="clients" { "Clients" }
-            (table("Clients", html! {
-                (head([Words("client"), Words("how it gets it"), Words("reason")]))
+            (render_table("Clients", html! {
+                (render_table_head([Words("client"), Words("how it gets it"), Words("reason")]))
                 tbody {
                     @for (client, sight) in asked.snapshot.clients.iter().zip(&row.seen) {
                         tr data-client=(client) data-how=(sight.how.as_str()) {
                             th scope="row" { (client) }
-                            td { (arrival(sight)) }
-                            td { (shown(&sight.reason)) }
+                            td { (render_arrival(sight)) }
+                            td { (display_line(&sight.reason)) }
                         }
                     }
                 }
@@ -114,7 +117,7 @@ fn clients(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
 }
 
 /// The items of the same name and kind in other places: the copies for other clients.
-fn variants(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
+fn render_variants(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     let others: Vec<&ShownItem> = asked
         .snapshot
         .items
@@ -129,13 +132,13 @@ fn variants(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
         section aria-labelledby="variants" {
             h2 id="variants" { "Variants" }
             @for (index, other) in others.iter().enumerate() {
-                h3 { (link(asked.links, &PageAddress::item(&other.id), html! { (shown(&other.place)) ":" (other.line) })) }
+                h3 { (render_link(asked.links, &PageAddress::item(&other.id), html! { (display_line(&other.place)) ":" (other.line) })) }
                 @if other.text.trim() == item.text.trim() {
                     p { "The same text." }
                 } @else {
                     details id={ "variant-" (index) } {
                         summary { "The differences" }
-                        (super::change::difference(&item.text, &other.text))
+                        (super::change::render_difference(&item.text, &other.text))
                     }
                 }
             }
@@ -143,7 +146,7 @@ fn variants(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     }
 }
 
-fn capabilities(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
+fn render_capabilities(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     let system = asked.view.system.as_ref();
     let (above, name) = item.place.rsplit_once('/').unwrap_or(("", &item.place));
     let audit = Root::open(system, &asked.snapshot.root).ok().map(|root| {
@@ -165,31 +168,31 @@ fn capabilities(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
             @else {
                 ul {
                     @for (capability, evidence) in found.iter().take(SHOWN) {
-                        li { strong { (capability) } " " code { (shown(evidence)) } }
+                        li { strong { (capability) } " " code { (display_line(evidence)) } }
                     }
                 }
-                @if found.len() > SHOWN { p { (number(found.len() - SHOWN)) " more; " code { "brief audit" } " shows them all." } }
+                @if found.len() > SHOWN { p { (render_number(found.len() - SHOWN)) " more; " code { "brief audit" } " shows them all." } }
             }
         }
     }
 }
 
 /// The commits of the item's file, when they are asked for.
-fn history(asked: &PageContext<'_>, item: &ShownItem, is_shown: bool) -> Markup {
+fn render_history(asked: &PageContext<'_>, item: &ShownItem, is_shown: bool) -> Markup {
     if !asked.snapshot.has_file(&item.place) {
         return html! {};
     }
     let all = PageAddress::Item { id: item.id.clone(), has_history: true };
     let found = is_shown.then(|| {
         let system = Arc::clone(&asked.view.system);
-        GitHistory::find(system, &asked.snapshot.root, None)?.commits_of(&item.place, SHOWN)
+        GitHistory::open_project(system, &asked.snapshot.root, None)?.commits_of(&item.place, SHOWN)
     });
     html! {
         section aria-labelledby="history" {
             h2 id="history" { "History" }
             @match found {
-                None => p { (link(asked.links, &all, html! { "Show the commits that changed its file" })) },
-                Some(Err(error)) => p { (shown(&error.to_string())) },
+                None => p { (render_link(asked.links, &all, html! { "Show the commits that changed its file" })) },
+                Some(Err(error)) => p { (display_line(&error.to_string())) },
                 Some(Ok(commits)) => {
                     @if commits.is_empty() { p { "No commit has changed its file." } }
                     ul {
@@ -197,8 +200,8 @@ fn history(asked: &PageContext<'_>, item: &ShownItem, is_shown: bool) -> Markup 
                             @let change = PageAddress::Change { from: format!("{}~1", commit.id), to: commit.id.clone() };
                             li {
                                 (commit.date) " "
-                                (link(asked.links, &change, html! { code { (short_id(&commit.id)) } }))
-                                " " (shown(&commit.subject))
+                                (render_link(asked.links, &change, html! { code { (short_id(&commit.id)) } }))
+                                " " (display_line(&commit.subject))
                             }
                         }
                     }
@@ -208,7 +211,7 @@ fn history(asked: &PageContext<'_>, item: &ShownItem, is_shown: bool) -> Markup 
     }
 }
 
-fn receipts(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
+fn render_receipts(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     let Receipts { receipts, .. } = Receipts::read(asked.view.system.as_ref(), DAYS);
     let root = asked.snapshot.root.display().to_string();
     let is_meant = |receipt: &&Receipt| {
@@ -221,10 +224,10 @@ fn receipts(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
             h2 id="receipts" { "Deliveries" }
             @if told.is_empty() { p { "No agent got it in the last " (DAYS) " days." } }
             @else {
-                p { (times(told.len())) " in the last " (DAYS) " days." }
+                p { (render_times(told.len())) " in the last " (DAYS) " days." }
                 ul {
                     @for receipt in told.iter().take(SHOWN) {
-                        li { (receipt.time()) ", " (shown(&receipt.client)) ", " (shown(&receipt.event)) ", session " (shown(&receipt.session)) }
+                        li { (receipt.time()) ", " (display_line(&receipt.client)) ", " (display_line(&receipt.event)) ", session " (display_line(&receipt.session)) }
                     }
                 }
             }

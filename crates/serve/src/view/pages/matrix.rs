@@ -5,16 +5,19 @@ use maud::html;
 
 use super::super::address::PageAddress;
 use super::super::layout::Column::{Number, Words};
-use super::super::layout::{Page, Paged, arrival, head, missing_notes, number, shown, table};
+use super::super::layout::{
+    Page, Paged, display_line, missing_notes, render_arrival, render_number, render_table,
+    render_table_head,
+};
 use super::super::snapshot::MatrixRow;
 use super::{PageContext, ROWS};
 
-pub(super) fn page(asked: &PageContext<'_>, page: usize) -> Page {
+pub(super) fn render_matrix_page(asked: &PageContext<'_>, page: usize) -> Page {
     let snapshot = asked.snapshot;
     let (skipped, applied): (Vec<&MatrixRow>, Vec<&MatrixRow>) =
         snapshot.matrix.iter().partition(|row| row.is_skipped());
     let rows: Vec<&MatrixRow> = applied.into_iter().chain(skipped).collect();
-    let paged = Paged::of(&rows, page, ROWS);
+    let paged = Paged::from_list(&rows, page, ROWS);
     Page::new(
         "Matrix",
         html! {
@@ -26,25 +29,25 @@ pub(super) fn page(asked: &PageContext<'_>, page: usize) -> Page {
             }))
             @if rows.is_empty() { p { "There are no items. " code { "brief init" } " writes the first." } }
             @else {
-                (table("Items and clients", html! {
-                    (head([Words("item"), Number("tokens")].into_iter().chain(snapshot.clients.iter().map(|client| Words(client)))))
+                (render_table("Items and clients", html! {
+                    (render_table_head([Words("item"), Number("tokens")].into_iter().chain(snapshot.clients.iter().map(|client| Words(client)))))
                     tbody {
                         @for row in paged.rows {
-                            tr data-place={ (shown(&row.place)) ":" (row.line) } {
+                            tr data-place={ (display_line(&row.place)) ":" (row.line) } {
                                 th scope="row" {
-                                    (asked.item_link(&row.place, &row.name, html! { (shown(&row.name)) }))
+                                    (asked.item_link(&row.place, &row.name, html! { (display_line(&row.name)) }))
                                     " " small { (row.kind) }
-                                    br; small class="path" { (shown(&row.place)) ":" (row.line) }
+                                    br; small class="path" { (display_line(&row.place)) ":" (row.line) }
                                 }
-                                td class="number" { (number(row.tokens)) }
+                                td class="number" { (render_number(row.tokens)) }
                                 @for (client, sight) in snapshot.clients.iter().zip(&row.seen) {
-                                    td data-client=(client) data-how=(sight.how.as_str()) title=(shown(&sight.reason)) { (arrival(sight)) }
+                                    td data-client=(client) data-how=(sight.how.as_str()) title=(display_line(&sight.reason)) { (render_arrival(sight)) }
                                 }
                             }
                         }
                     }
                 }))
-                (paged.turn(asked.links, &|page| PageAddress::Matrix { page }))
+                (paged.render_neighbor_links(asked.links, &|page| PageAddress::Matrix { page }))
             }
         },
     )

@@ -17,7 +17,7 @@ use maud::{Markup, html};
 use super::ProjectView;
 use super::address::{PageAddress, PageLinks};
 use super::health::Health;
-use super::layout::{Page, link, shown};
+use super::layout::{Page, display_line, render_link};
 use super::snapshot::Snapshot;
 use brief_workflows::revisions::ComparedRevisions;
 
@@ -38,45 +38,49 @@ impl PageContext<'_> {
     /// Returns a text that leads to the page of an item, if there is one.
     fn item_link(&self, place: &str, name: &str, text: Markup) -> Markup {
         match self.snapshot.id_at(place, name) {
-            Some(id) => link(self.links, &PageAddress::item(id), text),
+            Some(id) => render_link(self.links, &PageAddress::item(id), text),
             None => text,
         }
     }
 }
 
 /// Makes the page at an address.
-pub(super) fn page(asked: &PageContext<'_>, address: &PageAddress) -> Page {
+pub(super) fn render_page(asked: &PageContext<'_>, address: &PageAddress) -> Page {
     if let Some(problem) = &asked.snapshot.problem {
         return Page::missing(
             "No project",
             html! {
                 h1 { "There is no project here" }
-                p { (shown(problem)) }
+                p { (display_line(problem)) }
                 p { "Start it in a directory that can be read: " code { "brief view DIRECTORY" } "." }
             },
         );
     }
     match address {
-        PageAddress::Project { directory, page } => project::page(asked, directory, *page),
-        PageAddress::File { path, question } => file::page(asked, path, question),
-        PageAddress::Item { id, has_history } => item::page(asked, id, *has_history),
-        PageAddress::Matrix { page } => matrix::page(asked, *page),
-        PageAddress::Change { from, to } => change::page(asked, from, to),
-        PageAddress::Sessions { days, about, page } => sessions::page(asked, *days, about, *page),
-        PageAddress::Registry => registry::page(asked),
-        PageAddress::Fleet { state, page } => fleet::page(asked, *state, *page),
-        PageAddress::Search { query, page } => search::page(asked, query, *page),
+        PageAddress::Project { directory, page } => {
+            project::render_project_page(asked, directory, *page)
+        }
+        PageAddress::File { path, question } => file::render_file_page(asked, path, question),
+        PageAddress::Item { id, has_history } => item::render_item_page(asked, id, *has_history),
+        PageAddress::Matrix { page } => matrix::render_matrix_page(asked, *page),
+        PageAddress::Change { from, to } => change::render_changes_page(asked, from, to),
+        PageAddress::Sessions { days, about, page } => {
+            sessions::render_sessions_page(asked, *days, about, *page)
+        }
+        PageAddress::Registry => registry::render_registry_page(asked),
+        PageAddress::Fleet { state, page } => fleet::render_fleet_page(asked, *state, *page),
+        PageAddress::Search { query, page } => search::render_search_page(asked, query, *page),
     }
 }
 
 /// Makes the page for an address that is none.
-pub(super) fn nowhere(links: &PageLinks<'_>) -> Page {
+pub(super) fn create_unknown_page(links: &PageLinks<'_>) -> Page {
     let reason = "The address may be mistyped, or what it named is gone.";
     Page::not_found(links, &html! { "There is no such page" }, reason)
 }
 
 /// Reads the states that a page of changes compares, from a revision or range.
-pub(super) fn revisions(
+pub(super) fn read_revisions(
     view: &ProjectView,
     snapshot: &Snapshot,
     from: &str,
@@ -84,5 +88,5 @@ pub(super) fn revisions(
 ) -> Result<ComparedRevisions, HistoryError> {
     let system = std::sync::Arc::clone(&view.system);
     let revisions = Revisions::parse(from, to);
-    ComparedRevisions::read(system, &snapshot.root, &revisions, &Dialects::All)
+    ComparedRevisions::read_revisions(system, &snapshot.root, &revisions, &Dialects::All)
 }

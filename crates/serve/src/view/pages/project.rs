@@ -1,69 +1,72 @@
 //! The project, or a directory of it: where tokens go, formats, clients, health.
 
 use brief_engine::survey::{Share, SurveyedDirectory};
-use brief_syntax::text::counted;
+use brief_syntax::text::format_count;
 use maud::{Markup, html};
 
 use super::super::address::PageAddress;
 use super::super::health::{Health, Trouble};
 use super::super::layout::Column::{Number, Words};
-use super::super::layout::{Page, Paged, figure, head, link, number, shown, table};
+use super::super::layout::{
+    Page, Paged, display_line, render_figure, render_link, render_number, render_table,
+    render_table_head,
+};
 use super::super::snapshot::ShownItem;
 use super::{PageContext, ROWS};
-use brief_workflows::picture::{DirectoryPart, bar, treemap};
+use brief_workflows::picture::{DirectoryPart, render_bar, render_treemap};
 
 /// The number of items and troubles on the first page; others have their own places.
 const SHOWN: usize = 20;
 
-pub(super) fn page(asked: &PageContext<'_>, directory: &str, page: usize) -> Page {
+pub(super) fn render_project_page(asked: &PageContext<'_>, directory: &str, page: usize) -> Page {
     let snapshot = asked.snapshot;
     if directory.is_empty() {
         let title = "Project";
         if snapshot.guidance_files == 0 {
-            return Page::new(title, empty(asked));
+            return Page::new(title, render_empty(asked));
         }
         return Page::new(
             title,
             html! {
-                h1 { (shown(&snapshot.name())) }
-                (totals(asked))
+                h1 { (display_line(&snapshot.name())) }
+                (render_totals(asked))
                 section aria-labelledby="where" {
                     h2 id="where" { "Where tokens go" }
-                    (parts(asked, "", page))
+                    (render_parts(asked, "", page))
                 }
-                (health(asked))
-                (clients(asked))
-                (formats(asked))
-                (places(asked))
-                (expensive(asked))
+                (render_health(asked))
+                (render_clients(asked))
+                (render_formats(asked))
+                (render_directories(asked))
+                (render_expensive_items(asked))
             },
         );
     }
     let is_known = !snapshot.files.places_below(directory).is_empty()
         || snapshot.files.directories.iter().any(|known| known == directory);
     if !is_known {
-        let heading = html! { "There is no directory " code { (shown(directory)) } };
+        let heading = html! { "There is no directory " code { (display_line(directory)) } };
         let reason = "It may have been moved, or version control ignores it.";
         return Page::not_found(asked.links, &heading, reason);
     }
     Page::new(
         format!("{directory}/"),
         html! {
-            h1 { (shown(directory)) "/" }
+            h1 { (display_line(directory)) "/" }
             (way_to(asked, directory))
-            p { (link(asked.links, &PageAddress::file(&format!("{directory}/")), html! { "What each client sees for this directory" })) }
+            p { (render_link(asked.links, &PageAddress::file(&format!("{directory}/")), html! { "What each client sees for this directory" })) }
             section aria-labelledby="where" {
                 h2 id="where" { "Where tokens go" }
-                (parts(asked, directory, page))
+                (render_parts(asked, directory, page))
             }
             (own_items(asked, directory))
         },
     )
 }
 
-fn empty(asked: &PageContext<'_>) -> Markup {
+fn render_empty(asked: &PageContext<'_>) -> Markup {
     html! {
-        h1 { (shown(&asked.snapshot.name())) }
+        h1 { (display_line(&asked.snapshot.name())) }
         p { "There is no guidance for agents in this project yet." }
         ul {
             li { code { "brief init" } " writes an AGENTS.yaml to start with." }
@@ -74,14 +77,14 @@ fn empty(asked: &PageContext<'_>) -> Markup {
     }
 }
 
-fn totals(asked: &PageContext<'_>) -> Markup {
+fn render_totals(asked: &PageContext<'_>) -> Markup {
     let snapshot = asked.snapshot;
     html! {
         dl class="totals" {
-            div { dt { "tokens in all" } dd id="tokens" { (number(snapshot.tokens)) } }
-            div { dt { "items" } dd id="items" { (number(snapshot.items.len())) } }
-            div { dt { "guidance files" } dd { (number(snapshot.guidance_files)) } }
-            div { dt { "files" } dd id="files" { (number(snapshot.files.files.len())) } }
+            div { dt { "tokens in all" } dd id="tokens" { (render_number(snapshot.tokens)) } }
+            div { dt { "items" } dd id="items" { (render_number(snapshot.items.len())) } }
+            div { dt { "guidance files" } dd { (render_number(snapshot.guidance_files)) } }
+            div { dt { "files" } dd id="files" { (render_number(snapshot.files.files.len())) } }
         }
     }
 }
@@ -93,11 +96,11 @@ pub(super) fn way_to(asked: &PageContext<'_>, path: &str) -> Markup {
     html! {
         nav class="way" aria-label="Directories" {
             ol {
-                li { (link(asked.links, &PageAddress::top(), html! { (shown(&asked.snapshot.name())) })) }
+                li { (render_link(asked.links, &PageAddress::first_page(), html! { (display_line(&asked.snapshot.name())) })) }
                 @for end in ends {
                     @let directory = trimmed.get(..end).unwrap_or_default();
                     @let name = directory.rsplit('/').next().unwrap_or_default();
-                    li { (link(asked.links, &PageAddress::directory(directory), html! { (shown(name)) })) }
+                    li { (render_link(asked.links, &PageAddress::directory(directory), html! { (display_line(name)) })) }
                 }
             }
         }
@@ -105,35 +108,37 @@ pub(super) fn way_to(asked: &PageContext<'_>, path: &str) -> Markup {
 }
 
 /// The picture of a directory's parts, and the table behind it.
-fn parts(asked: &PageContext<'_>, directory: &str, page: usize) -> Markup {
+fn render_parts(asked: &PageContext<'_>, directory: &str, page: usize) -> Markup {
     let (snapshot, links) = (asked.snapshot, asked.links);
-    let parts = DirectoryPart::of(&snapshot.files, &snapshot.costs, directory);
+    let parts = DirectoryPart::collect_parts(&snapshot.files, &snapshot.costs, directory);
     let to = |part: &DirectoryPart| Some(PageAddress::directory(part.path.as_deref()?));
-    let drawing = treemap(&parts, &|part| links.to(&to(part)?));
+    let drawing = render_treemap(&parts, &|part| links.link_to_page(&to(part)?));
     let most = parts.iter().map(|part| part.most).max().unwrap_or_default();
-    let paged = Paged::of(&parts, page, ROWS);
-    let turn =
-        paged.turn(links, &|page| PageAddress::Project { directory: directory.to_owned(), page });
+    let paged = Paged::from_list(&parts, page, ROWS);
+    let turn = paged.render_neighbor_links(links, &|page| PageAddress::Project {
+        directory: directory.to_owned(),
+        page,
+    });
     html! {
         @if parts.iter().any(|part| part.sum > 0) {
             p { "An area is as large as the tokens of all its files, and as dark as the tokens that a file there gets." }
-            (figure("Directories by the tokens that files there get; the table has the numbers", &drawing))
+            (render_figure("Directories by the tokens that files there get; the table has the numbers", &drawing))
         }
-        (table("Directories", html! {
-            (head([Words("directory"), Number("files"), Number("least"), Number("most"), Words("a file gets at most")]))
+        (render_table("Directories", html! {
+            (render_table_head([Words("directory"), Number("files"), Number("least"), Number("most"), Words("a file gets at most")]))
             tbody {
                 @for part in paged.rows {
-                    tr data-directory=[part.path.as_deref().map(shown)] {
+                    tr data-directory=[part.path.as_deref().map(display_line)] {
                         th scope="row" {
                             @match to(part) {
-                                Some(address) => (link(links, &address, html! { (shown(&part.name)) "/" })),
-                                None => (shown(&part.name)),
+                                Some(address) => (render_link(links, &address, html! { (display_line(&part.name)) "/" })),
+                                None => (display_line(&part.name)),
                             }
                         }
-                        td class="number" { (number(part.files)) }
-                        td class="number" { (number(part.least)) }
-                        td class="number" { (number(part.most)) }
-                        td class="bars" { (bar(part.most, most)) }
+                        td class="number" { (render_number(part.files)) }
+                        td class="number" { (render_number(part.least)) }
+                        td class="number" { (render_number(part.most)) }
+                        td class="bars" { (render_bar(part.most, most)) }
                     }
                 }
             }
@@ -159,60 +164,60 @@ fn files_of(asked: &PageContext<'_>, directory: &str, page: usize) -> Markup {
     if own.is_empty() {
         return html! {};
     }
-    let paged = Paged::of(&own, page, ROWS);
+    let paged = Paged::from_list(&own, page, ROWS);
     let to = |page| PageAddress::Project { directory: directory.to_owned(), page };
     html! {
         h3 { "Files" }
         ul class="files" {
             @for (path, cost) in paged.rows {
                 li {
-                    (link(asked.links, &PageAddress::file(path), html! { (shown(path.get(skipped..).unwrap_or(path))) }))
-                    " " (number(*cost))
+                    (render_link(asked.links, &PageAddress::file(path), html! { (display_line(path.get(skipped..).unwrap_or(path))) }))
+                    " " (render_number(*cost))
                 }
             }
         }
-        (paged.turn(asked.links, &to))
+        (paged.render_neighbor_links(asked.links, &to))
     }
 }
 
-fn health(asked: &PageContext<'_>) -> Markup {
+fn render_health(asked: &PageContext<'_>) -> Markup {
     html! {
         section aria-labelledby="health" {
             h2 id="health" { "Health" }
             @match asked.health {
                 None => p role="status" { "The project is being checked." },
-                Some(health) => (checked(asked, health)),
+                Some(health) => (render_checked_health(asked, health)),
             }
         }
     }
 }
 
-fn checked(asked: &PageContext<'_>, health: &Health) -> Markup {
+fn render_checked_health(asked: &PageContext<'_>, health: &Health) -> Markup {
     let Health { errors, warnings, stale, coverage, bare, drift, troubles } = health;
     html! {
         dl class="totals" {
-            div { dt { "errors" } dd id="errors" { (number(*errors)) } }
-            div { dt { "warnings" } dd id="warnings" { (number(*warnings)) } }
-            div { dt { "out of date" } dd id="stale" { (number(*stale)) } }
-            div { dt { "never reached or heavy" } dd id="coverage" { (number(*coverage)) } }
-            div { dt { "files without guidance" } dd id="bare" { (number(*bare)) } }
-            div { dt { "drift" } dd id="drift" { (number(*drift)) } }
+            div { dt { "errors" } dd id="errors" { (render_number(*errors)) } }
+            div { dt { "warnings" } dd id="warnings" { (render_number(*warnings)) } }
+            div { dt { "out of date" } dd id="stale" { (render_number(*stale)) } }
+            div { dt { "never reached or heavy" } dd id="coverage" { (render_number(*coverage)) } }
+            div { dt { "files without guidance" } dd id="bare" { (render_number(*bare)) } }
+            div { dt { "drift" } dd id="drift" { (render_number(*drift)) } }
         }
         @if troubles.is_empty() {
             p { "No problem was found." }
         } @else {
-            (table("Problems, the worst first", html! {
-                (head([Words("severity"), Words("place"), Words("problem"), Words("more")]))
-                tbody { @for trouble in troubles.iter().take(SHOWN) { (row(asked, trouble)) } }
+            (render_table("Problems, the worst first", html! {
+                (render_table_head([Words("severity"), Words("place"), Words("problem"), Words("more")]))
+                tbody { @for trouble in troubles.iter().take(SHOWN) { (render_trouble_row(asked, trouble)) } }
             }))
             @if troubles.len() > SHOWN {
-                p { (number(troubles.len() - SHOWN)) " more; the commands show them all." }
+                p { (render_number(troubles.len() - SHOWN)) " more; the commands show them all." }
             }
         }
     }
 }
 
-fn row(asked: &PageContext<'_>, trouble: &Trouble) -> Markup {
+fn render_trouble_row(asked: &PageContext<'_>, trouble: &Trouble) -> Markup {
     let place = match trouble.line {
         0 => trouble.place.clone(),
         line => format!("{}:{line}", trouble.place),
@@ -222,36 +227,36 @@ fn row(asked: &PageContext<'_>, trouble: &Trouble) -> Markup {
         tr {
             td { span class={ "badge rank-" (trouble.rank) } { (trouble.word) } }
             td class="path" {
-                @if is_known { (link(asked.links, &PageAddress::file(&trouble.place), html! { (shown(&place)) })) }
-                @else { (shown(&place)) }
+                @if is_known { (render_link(asked.links, &PageAddress::file(&trouble.place), html! { (display_line(&place)) })) }
+                @else { (display_line(&place)) }
             }
             td {
-                (shown(&trouble.message))
-                @if !trouble.help.is_empty() { br; small { (shown(&trouble.help)) } }
+                (display_line(&trouble.message))
+                @if !trouble.help.is_empty() { br; small { (display_line(&trouble.help)) } }
             }
             td { code { (trouble.command) } }
         }
     }
 }
 
-fn clients(asked: &PageContext<'_>) -> Markup {
+fn render_clients(asked: &PageContext<'_>) -> Markup {
     let shares = &asked.snapshot.shares;
-    let most = shares.iter().map(got).max().unwrap_or_default();
+    let most = shares.iter().map(count_share_tokens).max().unwrap_or_default();
     let is_asked = |share: &&Share| asked.snapshot.clients.contains(&share.client);
     let (own, others): (Vec<&Share>, Vec<&Share>) = shares.iter().partition(is_asked);
     let rows = |label: &str, shares: &[&Share]| {
         html! {
-            (table(label, html! {
-                (head([Words("client"), Number("loaded"), Number("listed"), Number("delivered"), Number("missing"), Words("tokens")]))
+            (render_table(label, html! {
+                (render_table_head([Words("client"), Number("loaded"), Number("listed"), Number("delivered"), Number("missing"), Words("tokens")]))
                 tbody {
                     @for share in shares {
                         tr data-client=(share.client) {
                             th scope="row" { (share.client) }
-                            td class="number" { (number(share.loaded)) }
-                            td class="number" { (number(share.listed)) }
-                            td class="number" { (number(share.delivered)) }
-                            td class="number" { (number(share.missing)) }
-                            td class="bars" { (bar(got(share), most)) }
+                            td class="number" { (render_number(share.loaded)) }
+                            td class="number" { (render_number(share.listed)) }
+                            td class="number" { (render_number(share.delivered)) }
+                            td class="number" { (render_number(share.missing)) }
+                            td class="bars" { (render_bar(count_share_tokens(share), most)) }
                         }
                     }
                 }
@@ -263,32 +268,32 @@ fn clients(asked: &PageContext<'_>) -> Markup {
             h2 id="clients" { "Clients" }
             (rows("Clients", &own))
             @if !others.is_empty() {
-                details id="other-clients" { summary { (counted(others.len(), "other client")) } (rows("Other clients", &others)) }
+                details id="other-clients" { summary { (format_count(others.len(), "other client")) } (rows("Other clients", &others)) }
             }
         }
     }
 }
 
 /// Returns the tokens that get to a client.
-fn got(share: &Share) -> usize {
+fn count_share_tokens(share: &Share) -> usize {
     share.loaded + share.listed + share.delivered
 }
 
-fn formats(asked: &PageContext<'_>) -> Markup {
+fn render_formats(asked: &PageContext<'_>) -> Markup {
     let dialects = &asked.snapshot.dialects;
     let most = dialects.iter().map(|of| of.tokens).max().unwrap_or_default();
     html! {
         section aria-labelledby="formats" {
             h2 id="formats" { "Formats" }
-            (table("Formats", html! {
-                (head([Words("format"), Number("items"), Number("tokens"), Words("share")]))
+            (render_table("Formats", html! {
+                (render_table_head([Words("format"), Number("items"), Number("tokens"), Words("share")]))
                 tbody {
                     @for of in dialects {
                         tr data-format=(of.dialect) {
                             th scope="row" { (of.dialect) }
-                            td class="number" { (number(of.items)) }
-                            td class="number" { (number(of.tokens)) }
-                            td class="bars" { (bar(of.tokens, most)) }
+                            td class="number" { (render_number(of.items)) }
+                            td class="number" { (render_number(of.tokens)) }
+                            td class="bars" { (render_bar(of.tokens, most)) }
                         }
                     }
                 }
@@ -297,42 +302,46 @@ fn formats(asked: &PageContext<'_>) -> Markup {
     }
 }
 
-fn places(asked: &PageContext<'_>) -> Markup {
+fn render_directories(asked: &PageContext<'_>) -> Markup {
     let name = |place: &SurveyedDirectory| match place.path.as_deref() {
         None => html! { "yours, in every project" },
-        Some("") => html! { (shown(&asked.snapshot.name())) },
-        Some(path) => link(asked.links, &PageAddress::directory(path), html! { (shown(path)) "/" }),
+        Some("") => html! { (display_line(&asked.snapshot.name())) },
+        Some(path) => render_link(
+            asked.links,
+            &PageAddress::directory(path),
+            html! { (display_line(path)) "/" },
+        ),
     };
     html! {
         section aria-labelledby="places" {
             h2 id="places" { "Directories with guidance of their own" }
-            (table("Directories with guidance of their own", html! {
-                (head([Words("directory"), Number("items"), Number("tokens")]))
+            (render_table("Directories with guidance of their own", html! {
+                (render_table_head([Words("directory"), Number("items"), Number("tokens")]))
                 tbody {
                     @for place in asked.snapshot.directories.iter().take(ROWS) {
                         tr {
                             th scope="row" { (name(place)) }
-                            td class="number" { (number(place.items)) }
-                            td class="number" { (number(place.tokens)) }
+                            td class="number" { (render_number(place.items)) }
+                            td class="number" { (render_number(place.tokens)) }
                         }
                     }
                 }
             }))
             @if asked.snapshot.directories.len() > ROWS {
-                p { (number(asked.snapshot.directories.len() - ROWS)) " more; " code { "brief tokens --tree" } " shows them all." }
+                p { (render_number(asked.snapshot.directories.len() - ROWS)) " more; " code { "brief tokens --tree" } " shows them all." }
             }
         }
     }
 }
 
-fn expensive(asked: &PageContext<'_>) -> Markup {
+fn render_expensive_items(asked: &PageContext<'_>) -> Markup {
     let mut items: Vec<&ShownItem> = asked.snapshot.items.iter().collect();
     items.sort_by_key(|item| std::cmp::Reverse(item.tokens));
     html! {
         section aria-labelledby="items-list" {
             h2 id="items-list" { "Most expensive items" }
             (item_rows(asked, &items[..items.len().min(SHOWN)]))
-            p { (link(asked.links, &PageAddress::Matrix { page: 1 }, html! { "All items and clients" })) }
+            p { (render_link(asked.links, &PageAddress::Matrix { page: 1 }, html! { "All items and clients" })) }
         }
     }
 }
@@ -353,21 +362,21 @@ fn own_items(asked: &PageContext<'_>, directory: &str) -> Markup {
 
 fn item_rows(asked: &PageContext<'_>, items: &[&ShownItem]) -> Markup {
     let most = items.iter().map(|item| item.tokens).max().unwrap_or_default();
-    table(
+    render_table(
         "Items",
         html! {
-            (head([Words("item"), Words("kind"), Number("files"), Number("tokens"), Words("cost")]))
+            (render_table_head([Words("item"), Words("kind"), Number("files"), Number("tokens"), Words("cost")]))
             tbody {
                 @for item in items {
                     tr data-item=(item.id) {
                         th scope="row" {
-                            (link(asked.links, &PageAddress::item(&item.id), html! { (shown(&item.name)) }))
-                            br; small class="path" { (shown(&item.place)) ":" (item.line) }
+                            (render_link(asked.links, &PageAddress::item(&item.id), html! { (display_line(&item.name)) }))
+                            br; small class="path" { (display_line(&item.place)) ":" (item.line) }
                         }
                         td { (item.dialect) " " (item.kind) }
-                        td class="number" { (number(item.files)) }
-                        td class="number" { (number(item.tokens)) }
-                        td class="bars" { (bar(item.tokens, most)) }
+                        td class="number" { (render_number(item.files)) }
+                        td class="number" { (render_number(item.tokens)) }
+                        td class="bars" { (render_bar(item.tokens, most)) }
                     }
                 }
             }

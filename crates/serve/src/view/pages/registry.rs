@@ -6,16 +6,16 @@ use brief_registry::manifest::ManifestPlace;
 use maud::{Markup, html};
 
 use super::super::layout::Column::Words;
-use super::super::layout::{Page, head, number, shown, table};
+use super::super::layout::{Page, display_line, render_number, render_table, render_table_head};
 use super::PageContext;
 use brief_workflows::revisions::short_id;
 
-pub(super) fn page(asked: &PageContext<'_>) -> Page {
+pub(super) fn render_registry_page(asked: &PageContext<'_>) -> Page {
     let system = asked.view.system.as_ref();
-    let project = ProjectPaths::around(system, &asked.snapshot.root);
-    let main = match install::status(system, &project) {
+    let project = ProjectPaths::find_enclosing(system, &asked.snapshot.root);
+    let main = match install::read_install_status(system, &project) {
         Err(error) => html! {
-            p { "What is installed cannot be told: " (shown(&error.to_string())) "." }
+            p { "What is installed cannot be told: " (display_line(&error.to_string())) "." }
             p { "Mend " code { "brief.lock" } ", or take it back with git; then " code { "brief sync" } " writes it anew." }
         },
         Ok(status) => match status.lock {
@@ -25,16 +25,16 @@ pub(super) fn page(asked: &PageContext<'_>) -> Page {
             },
             Some(lock) => html! {
                 @if status.is_pending { p class="note" { "A run was killed before it finished; " code { "brief sync" } " finishes it." } }
-                (sources(&lock, asked.view.extras.updates.as_deref()))
-                (items(&lock, &status.drift))
-                (packages(&lock))
+                (render_sources(&lock, asked.view.extras.updates.as_deref()))
+                (render_items(&lock, &status.drift))
+                (render_packages(&lock))
             },
         },
     };
     Page::new("Registry", html! { h1 { "Installed items" } (main) })
 }
 
-fn place(place: &ManifestPlace) -> String {
+fn render_manifest_place(place: &ManifestPlace) -> String {
     match place {
         ManifestPlace::Git { git, reference, subpath } => {
             let reference = reference.as_deref().map_or(String::new(), |at| format!("@{at}"));
@@ -50,37 +50,37 @@ fn place(place: &ManifestPlace) -> String {
 }
 
 /// Returns what the server of a source said.
-fn update(newest: &Newest) -> Markup {
+fn render_update(newest: &Newest) -> Markup {
     html! {
         @match (&newest.error, &newest.newer_tag, &newest.commit) {
-            (Some(error), _, _) => { "not known: " (shown(error)) }
-            (None, Some(tag), _) => { strong { (shown(tag)) } }
+            (Some(error), _, _) => { "not known: " (display_line(error)) }
+            (None, Some(tag), _) => { strong { (display_line(tag)) } }
             (None, None, Some(commit)) if newest.is_outdated() => { strong { code { (short_id(commit)) } } }
             _ => "none",
         }
     }
 }
 
-fn sources(lock: &Lock, updates: Option<&[Newest]>) -> Markup {
+fn render_sources(lock: &Lock, updates: Option<&[Newest]>) -> Markup {
     html! {
         section aria-labelledby="sources" {
             h2 id="sources" { "Sources" }
-            (table("Sources", html! {
-                (head([Words("source"), Words("from"), Words("commit"), Words("update"), Words("bundles")]))
+            (render_table("Sources", html! {
+                (render_table_head([Words("source"), Words("from"), Words("commit"), Words("update"), Words("bundles")]))
                 tbody {
                     @for (name, source) in &lock.sources {
-                        tr data-source=(shown(name)) {
-                            th scope="row" { (shown(name)) }
-                            td class="path" { (shown(&place(&source.place))) }
+                        tr data-source=(display_line(name)) {
+                            th scope="row" { (display_line(name)) }
+                            td class="path" { (display_line(&render_manifest_place(&source.place))) }
                             td { code { (source.commit.as_deref().map_or("–", short_id)) } }
                             td data-update=[updates.map(|all| all.iter().any(|newest| &newest.name == name && newest.is_outdated()))] {
                                 @match updates.map(|all| all.iter().find(|newest| &newest.name == name)) {
                                     None => "not asked",
                                     Some(None) => "–",
-                                    Some(Some(newest)) => (update(newest)),
+                                    Some(Some(newest)) => (render_update(newest)),
                                 }
                             }
-                            td { @for (bundle, version) in &source.bundles { (shown(bundle)) @if let Some(version) = version { " " (shown(version)) } " " } }
+                            td { @for (bundle, version) in &source.bundles { (display_line(bundle)) @if let Some(version) = version { " " (display_line(version)) } " " } }
                         }
                     }
                 }
@@ -92,26 +92,26 @@ fn sources(lock: &Lock, updates: Option<&[Newest]>) -> Markup {
     }
 }
 
-fn items(lock: &Lock, drift: &std::collections::BTreeMap<String, Drift>) -> Markup {
+fn render_items(lock: &Lock, drift: &std::collections::BTreeMap<String, Drift>) -> Markup {
     html! {
         section aria-labelledby="installed" {
             h2 id="installed" { "Items" }
-            p { span id="installed-count" { (number(lock.items.len())) } " items" }
-            (table("Installed items", html! {
-                (head([Words("item"), Words("source"), Words("version"), Words("what it may do"), Words("files")]))
+            p { span id="installed-count" { (render_number(lock.items.len())) } " items" }
+            (render_table("Installed items", html! {
+                (render_table_head([Words("item"), Words("source"), Words("version"), Words("what it may do"), Words("files")]))
                 tbody {
                     @for (id, item) in &lock.items {
                         @let changed = item.files.keys().filter(|path| drift.contains_key(*path)).count();
-                        tr data-item={ (id.kind) "/" (shown(&id.name)) } {
-                            th scope="row" { (id.kind) "/" (shown(&id.name)) }
-                            td { (shown(&item.source)) }
-                            td { (item.version.as_deref().map_or("–".to_owned(), shown)) }
+                        tr data-item={ (id.kind) "/" (display_line(&id.name)) } {
+                            th scope="row" { (id.kind) "/" (display_line(&id.name)) }
+                            td { (display_line(&item.source)) }
+                            td { (item.version.as_deref().map_or("–".to_owned(), display_line)) }
                             td {
                                 @if item.capabilities.is_empty() { "nothing" }
-                                @for capability in &item.capabilities { code { (shown(capability)) } " " }
+                                @for capability in &item.capabilities { code { (display_line(capability)) } " " }
                             }
                             td {
-                                (number(item.files.len()))
+                                (render_number(item.files.len()))
                                 @if changed > 0 { ", " strong { (changed) " differ from brief.lock" } }
                             }
                         }
@@ -122,7 +122,7 @@ fn items(lock: &Lock, drift: &std::collections::BTreeMap<String, Drift>) -> Mark
     }
 }
 
-fn packages(lock: &Lock) -> Markup {
+fn render_packages(lock: &Lock) -> Markup {
     if lock.dependencies.is_empty() {
         return html! {};
     }
@@ -131,7 +131,7 @@ fn packages(lock: &Lock) -> Markup {
             h2 id="packages" { "Packages" }
             ul {
                 @for dependency in &lock.dependencies {
-                    li { (dependency.id.ecosystem) ":" (shown(&dependency.id.to_string())) ", " (number(dependency.files.len())) " files" }
+                    li { (dependency.id.ecosystem) ":" (display_line(&dependency.id.to_string())) ", " (render_number(dependency.files.len())) " files" }
                 }
             }
         }

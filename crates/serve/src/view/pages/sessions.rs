@@ -4,20 +4,27 @@ use std::collections::BTreeMap;
 
 use brief_engine::Project;
 use brief_engine::receipts::{self, NeverDelivered, Receipt, Receipts};
-use brief_syntax::text::grouped;
+use brief_syntax::text::group_digits;
 use brief_system::Remembered;
 use maud::{Markup, html};
 
 use super::super::address::PageAddress;
 use super::super::layout::Column::{Number, Words};
-use super::super::layout::{Page, Paged, head, link, number, shown, table};
+use super::super::layout::{
+    Page, Paged, display_line, render_link, render_number, render_table, render_table_head,
+};
 use super::{PageContext, ROWS};
-use brief_workflows::picture::bar;
+use brief_workflows::picture::render_bar;
 
 /// The number of sessions on one page.
 const SESSIONS: usize = 25;
 
-pub(super) fn page(asked: &PageContext<'_>, days: u64, about: &str, page: usize) -> Page {
+pub(super) fn render_sessions_page(
+    asked: &PageContext<'_>,
+    days: u64,
+    about: &str,
+    page: usize,
+) -> Page {
     let system = Remembered::new(std::sync::Arc::clone(&asked.view.system));
     let Receipts { mut receipts, unreadable } = Receipts::read(&system, days);
     let root = asked.snapshot.root.display().to_string();
@@ -29,36 +36,36 @@ pub(super) fn page(asked: &PageContext<'_>, days: u64, about: &str, page: usize)
     };
     let has_any = !receipts.is_empty();
     let days_list = by_day(&receipts);
-    let shown_receipts = receipts::chosen(&receipts, about, about);
+    let shown_receipts = receipts::filter_receipts(&receipts, about, about);
     let mut sessions = by_session(&shown_receipts);
     sessions.reverse();
-    let paged = Paged::of(&sessions, page, SESSIONS);
+    let paged = Paged::from_list(&sessions, page, SESSIONS);
     let to = |page| PageAddress::Sessions { days, about: about.to_owned(), page };
     Page::new(
         "Sessions",
         html! {
             h1 { "What agents were told" }
             @if asked.links.is_served() {
-                form method="get" action=(asked.links.beside("sessions")) {
+                form method="get" action=(asked.links.link_to_file("sessions")) {
                     label for="about" { "A session, a file or an item" }
-                    input type="search" id="about" name="about" value=(shown(about));
+                    input type="search" id="about" name="about" value=(display_line(about));
                     label for="days" { "Days" }
                     input type="number" id="days" name="days" min="1" max="90" value=(days);
                     button type="submit" { "Show" }
                 }
             }
             @if !receipts::is_on(&system) { p class="note" { "Recording is disabled; run " code { "brief log enable" } " to resume it." } }
-            @if unreadable > 0 { p class="note" { (number(unreadable)) " lines were left out: they are not of this version." } }
+            @if unreadable > 0 { p class="note" { (render_number(unreadable)) " lines were left out: they are not of this version." } }
             @if sessions.is_empty() {
-                p { "There are no receipts" @if !about.is_empty() { " about " code { (shown(about)) } } " in the last " (days) " days." }
+                p { "There are no receipts" @if !about.is_empty() { " about " code { (display_line(about)) } } " in the last " (days) " days." }
                 p { "A hook records what it delivers: " code { "brief hook install" } "." }
             } @else {
-                (costs(&days_list))
+                (render_costs(&days_list))
                 section aria-labelledby="sessions" {
                     h2 id="sessions" { "Sessions" }
-                    p { span id="receipts" { (number(shown_receipts.len())) } (if shown_receipts.len() == 1 { " delivery in " } else { " deliveries in " }) (number(sessions.len())) (if sessions.len() == 1 { " session" } else { " sessions" }) ", the latest first." }
-                    @for session in paged.rows { (timeline(asked, session)) }
-                    (paged.turn(asked.links, &to))
+                    p { span id="receipts" { (render_number(shown_receipts.len())) } (if shown_receipts.len() == 1 { " delivery in " } else { " deliveries in " }) (render_number(sessions.len())) (if sessions.len() == 1 { " session" } else { " sessions" }) ", the latest first." }
+                    @for session in paged.rows { (render_timeline(asked, session)) }
+                    (paged.render_neighbor_links(asked.links, &to))
                 }
             }
             @if has_any { (never_section(asked, &never, days)) }
@@ -94,16 +101,16 @@ fn by_day(receipts: &[Receipt]) -> Vec<(String, usize)> {
     days.into_iter().collect()
 }
 
-fn costs(days: &[(String, usize)]) -> Markup {
+fn render_costs(days: &[(String, usize)]) -> Markup {
     let most = days.iter().map(|(_, tokens)| *tokens).max().unwrap_or_default();
     html! {
         section aria-labelledby="costs" {
             h2 id="costs" { "Cost over time" }
-            (table("Tokens by day", html! {
-                (head([Words("day"), Number("tokens"), Words("cost")]))
+            (render_table("Tokens by day", html! {
+                (render_table_head([Words("day"), Number("tokens"), Words("cost")]))
                 tbody {
                     @for (day, tokens) in days {
-                        tr data-day=(day) { th scope="row" { (day) } td class="number" { (number(*tokens)) } td class="bars" { (bar(*tokens, most)) } }
+                        tr data-day=(day) { th scope="row" { (day) } td class="number" { (render_number(*tokens)) } td class="bars" { (render_bar(*tokens, most)) } }
                     }
                 }
             }))
@@ -111,33 +118,33 @@ fn costs(days: &[(String, usize)]) -> Markup {
     }
 }
 
-fn timeline(asked: &PageContext<'_>, session: &[&Receipt]) -> Markup {
+fn render_timeline(asked: &PageContext<'_>, session: &[&Receipt]) -> Markup {
     let Some(first) = session.first() else { return html! {} };
     let tokens: usize = session.iter().map(|receipt| receipt.tokens()).sum();
     html! {
-        article class="session" data-session=(shown(&first.session)) {
-            h3 { (shown(&first.client)) " " (shown(&first.session)) }
-            p { (first.time()) ", " (number(tokens)) " tokens" }
+        article class="session" data-session=(display_line(&first.session)) {
+            h3 { (display_line(&first.client)) " " (display_line(&first.session)) }
+            p { (first.time()) ", " (render_number(tokens)) " tokens" }
             ol {
                 @for receipt in session.iter().take(ROWS) {
                     li {
-                        (receipt.time().get(11..19).unwrap_or_default()) " " (shown(&receipt.event))
-                        @if let Some(agent) = &receipt.agent { " (" (shown(agent)) ")" }
+                        (receipt.time().get(11..19).unwrap_or_default()) " " (display_line(&receipt.event))
+                        @if let Some(agent) = &receipt.agent { " (" (display_line(agent)) ")" }
                         @if receipt.held { ", held back" }
                         ul {
                             @for item in receipt.items.iter().take(ROWS) {
                                 li {
                                     (item.how.as_str()) " "
                                     @match asked.snapshot.id_at(&item.place, &item.name) {
-                                        Some(id) => (link(asked.links, &PageAddress::item(id), html! { (shown(&item.place)) ":" (item.line) })),
-                                        None => span class="path" { (shown(&item.place)) ":" (item.line) },
+                                        Some(id) => (render_link(asked.links, &PageAddress::item(id), html! { (display_line(&item.place)) ":" (item.line) })),
+                                        None => span class="path" { (display_line(&item.place)) ":" (item.line) },
                                     }
-                                    @if item.tokens > 0 { ", " (grouped(item.tokens as u64)) " tokens" }
+                                    @if item.tokens > 0 { ", " (group_digits(item.tokens as u64)) " tokens" }
                                     @if !item.file.is_empty() {
-                                        " for " (item.action.as_deref().map(shown).unwrap_or_default()) " "
-                                        (link(asked.links, &PageAddress::file(&item.file), html! { (shown(&item.file)) }))
+                                        " for " (item.action.as_deref().map(display_line).unwrap_or_default()) " "
+                                        (render_link(asked.links, &PageAddress::file(&item.file), html! { (display_line(&item.file)) }))
                                     }
-                                    @if !item.reason.is_empty() { br; small { (shown(&item.reason)) } }
+                                    @if !item.reason.is_empty() { br; small { (display_line(&item.reason)) } }
                                 }
                             }
                         }
@@ -152,12 +159,12 @@ fn never_section(asked: &PageContext<'_>, never: &[NeverDelivered], days: u64) -
     html! {
         section aria-labelledby="never" {
             h2 id="never" { "Never delivered" }
-            p { span id="never-count" { (number(never.len())) } " items that no agent got in the last " (days) " days." }
+            p { span id="never-count" { (render_number(never.len())) } " items that no agent got in the last " (days) " days." }
             ul {
                 @for item in never.iter().take(ROWS) {
                     li {
-                        (asked.item_link(&item.place, &item.name, html! { (shown(&item.name)) }))
-                        " " small class="path" { (shown(&item.place)) ":" (item.line) }
+                        (asked.item_link(&item.place, &item.name, html! { (display_line(&item.name)) }))
+                        " " small class="path" { (display_line(&item.place)) ":" (item.line) }
                     }
                 }
             }
@@ -165,6 +172,6 @@ fn never_section(asked: &PageContext<'_>, never: &[NeverDelivered], days: u64) -
     }
 }
 
-pub(super) fn times(count: usize) -> String {
-    if count == 1 { "Once".to_owned() } else { format!("{} times", grouped(count as u64)) }
+pub(super) fn render_times(count: usize) -> String {
+    if count == 1 { "Once".to_owned() } else { format!("{} times", group_digits(count as u64)) }
 }
