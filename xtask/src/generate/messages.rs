@@ -44,10 +44,11 @@ pub(super) fn render_messages() -> Result<String, String> {
          generate` from the\nsources, so a change of wording is a change of this page. The help of commands is on \
          [its own page](../reference/cli.md).\n`{}` is a value.\n",
     );
-    page.push_str("\n## Rules\n\n");
+    page.push_str("\n## Rules\n\n```text\n");
     for rule in RulePage::all_pages() {
-        let _ = writeln!(page, "- `{}`: {}", rule.code, rule.summary());
+        let _ = writeln!(page, "{}: {}", rule.code, rule.summary());
     }
+    page.push_str("```\n");
     for (path, tokens) in source::parse_sources()? {
         if UNSEEN.iter().any(|unseen| path.starts_with(unseen)) {
             continue;

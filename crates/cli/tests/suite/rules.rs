@@ -92,7 +92,11 @@ fn findings(project: &Sandbox, commands: &str) -> BTreeMap<String, String> {
             let output = project.spawn(&words[1..]);
             output.stdout + &output.stderr
         } else {
-            crate::brief(words.into_iter().map(OsString::from).collect(), streams, Arc::new(system));
+            crate::brief(
+                words.into_iter().map(OsString::from).collect(),
+                streams,
+                Arc::new(system),
+            );
             String::from_utf8_lossy(&said.bytes()).into_owned()
         };
         found = match serde_json::from_str(&said) {
