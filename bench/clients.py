@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs real coding agents against a scripted model, and checks what their hooks bring to it.
 
-`cargo xtask clients` calls this. It installs each client with npm in a pinned version, sets its hook up with `brief hook install`,
+`cargo xtask clients` calls this. It installs each client with npm in a pinned version (`NAME@VERSION` pins another one), sets its hook up with `brief hook install`,
 runs sessions of every shape in a marked project, and compares what `brief context --client` says for those moments with the
 recorded requests: everything has to arrive, once, and what is for before a change before that change. Then a `brief` that is
 missing, crashes, hangs or answers nonsense takes the place of the real one. The tables go to docs/clients.md.
@@ -13,13 +13,14 @@ import argparse
 import datetime
 import json
 import pathlib
+import subprocess
 import sys
 
 from lab import cache, page
 from lab.faults import hooks_of, run_faults
 from lab.session import Lab, install
 from lab.shapes import ALONE, SHAPES
-from lab.table import CLIENTS, version
+from lab.table import CLIENTS, pin, version, write_pin
 from lab.verdict import judge
 
 __all__ = ["CLIENTS", "install"]
@@ -27,7 +28,7 @@ __all__ = ["CLIENTS", "install"]
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("clients", nargs="*", help="default: all")
+    parser.add_argument("clients", nargs="*", help="NAME, or NAME@VERSION for another version than the pinned one; default: all")
     parser.add_argument("--brief", type=pathlib.Path, required=True)
     parser.add_argument("--into", type=pathlib.Path, required=True, help="the directory of the installed clients")
     parser.add_argument("--shape", action="append", help="only sessions of this shape; `faults` are those in which brief fails")
@@ -37,12 +38,18 @@ def main():
     arguments = parser.parse_args()
     lab = Lab(arguments.into.absolute(), arguments.brief.absolute(), arguments.keep and arguments.keep.absolute())
     failed = []
-    for name in arguments.clients or CLIENTS:
-        problem = install(name, lab.into)
+    for asked in arguments.clients or CLIENTS:
+        name, _, wanted = asked.partition("@")
+        old = version(name)
+        problem = take(name, wanted) if wanted else None
+        problem = problem or install(name, lab.into)
         if problem:
-            print(f"{name}: not installed: {problem}", flush=True)
-            failed.append(name)
+            print(f"{name} {version(name)}: not installed: {problem}", flush=True)
+            pin(name, old)
+            failed.append(asked)
             continue
+        if version(name) != old:
+            write_pin(name, old)
         for shape in [*SHAPES, ALONE]:
             if (arguments.shape and shape.name not in arguments.shape) or not shape.fits(name, CLIENTS[name]):
                 continue
@@ -60,6 +67,17 @@ def main():
         page.write(arguments.out, json.loads(arguments.results.read_text()))
     print(f"failed: {', '.join(failed) or 'none'}")
     return 1 if failed else 0
+
+
+def take(name, wanted):
+    """Takes another version of a client, `latest` for the newest one. Returns the problem."""
+    module = CLIENTS[name]["package"].rsplit("@", 1)[0]
+    done = subprocess.run(["npm", "view", f"{module}@{wanted}", "version"], capture_output=True, text=True)
+    found = done.stdout.split()
+    if done.returncode != 0 or len(found) != 1:
+        return f"npm knows no version {wanted} of {module}"
+    pin(name, found[0])
+    return None
 
 
 def run_shape(lab, name, shape):

@@ -66,5 +66,11 @@ def join(name, client, home, receipts):
         else:
             counts["conversation" if own else "lost"] += 1
             if not own:
-                reasons.add(f"no transcript names the session of `{receipt['event']}`")
+                reasons.add(f"{name} keeps no record of a session in which it makes a title (`title-…`)" if is_title(receipt) else
+                            f"no transcript names the session of `{receipt['event']}`")
     return {**counts, "reasons": sorted(reasons)}
+
+
+def is_title(receipt):
+    """Returns whether a receipt is of a session that a client begins for the title of another one."""
+    return receipt["session"].startswith("title-")

@@ -25,7 +25,11 @@ def shown(results):
 def cell(result, notes, name, shape):
     """Returns a cell: delivered of expected, double, late; with a note for what is not clean."""
     if result is None:
-        return "–"
+        reason = CLIENTS[name].get("lacks", {}).get(shape)
+        if not reason:
+            return "not run"
+        notes.append((name, shape, reason))
+        return f"– [{len(notes)}](#note-{len(notes)})"
     if result.get("void"):
         return "not come about"
     text = f"{result['reached']}/{result['promised']}, {result['double']}, {result['late']}"
@@ -107,8 +111,8 @@ def prompt_cache(results):
 TEXT = """# Clients that were run
 
 Made by `cargo xtask clients` from `bench/clients.json`: real clients against a scripted model, which records every request.
-`cargo xtask clients NAME` tests a new version of a client; the diff of this page is what changed. [Each client's
-page](clients/README.md) has the facts behind this.
+`cargo xtask clients NAME@VERSION` (or `NAME@latest`) tests a new version of a client: it installs it, runs every session, writes the version into
+`bench/lab/table.py`, and the diff of this page is what changed. [Each client's page](clients/README.md) has the facts behind this.
 
 {versions}
 
@@ -117,23 +121,23 @@ page](clients/README.md) has the facts behind this.
 Each cell is *delivered/expected, double, late*. Expected is what `brief context --client` says for the moments of the session: everything
 that is delivered or that the client loads by itself, in every later request of the conversation, once. A text is late if a later request than
 the next one has it. The project has {files} files with marked guidance of every kind, some of them with `@path`, headings and closing tags,
-one rule for another client, and the user's own guidance. A text without a promise would be listed as unexpected. `–`: the client has no
-such session; *not come about*: it did not compact.
+one rule for another client, and the user's own guidance. A text without a promise would be listed as unexpected. `–`: there is no such session,
+for the reason in the note; *not run*: nobody has run it in this version; *not come about*: it did not compact.
 
 {sessions}
 
-- *from src*, *nested start*, *start elsewhere*: started in `src`, in the file's own directory, and in another part of the tree. Gemini CLI refuses files
-  outside its start directory.
+- *from src*, *nested start*, *start elsewhere*: started in `src`, in the file's own directory, and in another part of the tree. In *from src* Gemini CLI
+  works on files below `src` alone.
 - *prompt*: the prompt names two files. *shell writes*: `cat >` with a here-document, `sed -i`, `tee`, a Python program. *shell patches*: `git apply`, `patch`, a
   `sed -i` whose file a variable hides, then an edit. *shell reads*: `cat`, then the client's own tools. *several files*: one patch of three.
 - *resume*: two runs that continue. Cline continues in a terminal only ("interactive mode requires a TTY"), in which the prompt is typed. `droid exec -s` ends with 1 and
   without a request for a user who is not logged in, so that each run is a fork (`--fork`), which is a new session with a copy of the messages.
 - *compaction*: the model reports 190,000 tokens after the first edit; where that is not enough, the client's own setting has a lower limit. Gemini CLI compacts at a prompt
-  before the last one, so that its session is resumed once. Cline counts the texts itself and knows no limit of a model that it does not know; `maxInputTokens` in its
-  `providers.json` changed nothing.
+  before the last one, so that its session is resumed once. Cline counts the texts itself, and takes them for at most four times as many tokens where the model reports more, so
+  that ten commands with a long output come before the edit.
 - *worktree*: a linked worktree; Claude Code and Codex run the hook of the main checkout there. *two hooks*: in the project and for the user, and Claude Code's beside Copilot's.
   *other hooks*: those of Claude Code and Gemini CLI are installed, too.
-- *subagent*: it reads and edits a file that its parent has read; both conversations count. pi has none.
+- *subagent*: it reads and edits a file that its parent has read; both conversations count.
 - *failed calls*: a file that is not there and an edit that does not match. *hold*: `--block-once`, and changes without a read.
 
 {notes}

@@ -323,5 +323,6 @@ def install(name, into):
         npm = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", package]
         done = subprocess.run(npm, cwd=directory, env={**os.environ, "PATH": path}, capture_output=True, text=True)
         if done.returncode != 0:
-            return done.stderr.strip().splitlines()[-1] if done.stderr else "npm failed"
+            said = [line for line in done.stderr.splitlines() if " " in line and "complete log" not in line]
+            return next((line for line in said if "No matching version" in line), said[-1] if said else "npm failed")
     return None

@@ -161,6 +161,11 @@ LONG = "z = 1  # " + "a" * 150_000
 LONG_OUTPUT = [create("src/api/new.py"), shell("head -c 150000 /dev/zero | tr '\\0' a")]
 
 
+def outputs(count):
+    """Returns commands that print more than a client takes. No two are equal, which a client may take for a loop."""
+    return [shell(f"head -c {150_000 + number} /dev/zero | tr '\\0' a") for number in range(count)]
+
+
 def has_summary(run):
     """Returns whether the client asked for a summary of the conversation, and went on with it."""
     is_asked = lambda request: any(word in json.dumps(request["body"]).lower() for word in ("summar", "state_snapshot"))
@@ -194,7 +199,9 @@ SHAPES = [
     Shape("two hooks", [plain()], hooks=two_hooks),
     Shape("other hooks", [plain()], "the hooks of Claude Code and Gemini CLI beside its own", hooks=other_hooks),
     Shape("compaction", [Phase([read(A), {**edit(A), "tokens": 190_000}, read(LEDGER), edit(LEDGER), read(A)])], proof=has_summary,
-          fits=lambda _, client: not client.get("compacts_at_prompts")),
+          fits=lambda _, client: not client.get("compacts_at_prompts") and not client.get("compacts_by_length")),
+    Shape("compaction", [Phase([read(A), *outputs(10), {**edit(A), "tokens": 190_000}, read(LEDGER), edit(LEDGER), read(A)])], proof=has_summary,
+          fits=lambda _, client: client.get("compacts_by_length")),
     Shape("compaction", [Phase([read(A), edit(A)]), resumed({**read(LEDGER), "tokens": 190_000}, edit(LEDGER), read(A))], proof=has_summary,
           fits=lambda _, client: client.get("compacts_at_prompts")),
     Shape("failed calls", [Phase([

@@ -2,9 +2,10 @@
 
 In arguments, settings and variables {root} is the server, {url} the same with /v1, {project} the project, {main} its main checkout,
 {prompt} the user's words, {session} the latest session and {free} a free port. In tools {path} is absolute and {near} relative to the start directory. `in` has
-what a session of one shape needs more.
+what a session of one shape needs more, and `lacks` why there is no session of a shape: a row says so, or it was not run.
 """
 
+import pathlib
 import re
 
 NODE = "24.21.0"  # some clients need a newer Node than distributions have
@@ -40,7 +41,7 @@ DROID = ["exec", "--auto", "high", "-m", "custom:stub-0"]
 
 CLIENTS = {
     "claude": {
-        "package": "@anthropic-ai/claude-code@2.1.327", "node": True,
+        "package": "@anthropic-ai/claude-code@2.1.328", "node": True,
         "transcripts": [".claude/projects/**/*.jsonl"],
         "run": ["claude", "-p", "{prompt}", *CLAUDE], "resume": ["claude", "--continue", "-p", "{prompt}", *CLAUDE],
         "env": {"ANTHROPIC_BASE_URL": "{root}", "ANTHROPIC_API_KEY": "none", "IS_SANDBOX": "1",
@@ -83,6 +84,8 @@ CLIENTS = {
         "in": {"compaction": {"settings": {".gemini/settings.json": {"model": {"compressionThreshold": 0.1}}}}},
         "compacts_at_prompts": True,
         "stays_below_start": True,
+        "lacks": {"start elsewhere": 'the client refuses a file outside its start directory ("Path not in workspace") in the request after the read, as long as '
+                                     "its `context.includeDirectories` do not name one further up"},
     },
     "opencode": {
         "package": "opencode-ai@1.18.33",
@@ -139,6 +142,7 @@ CLIENTS = {
                   "edit": ("edit", {"path": "{path}", "edits": [{"oldText": "{old}", "newText": "{new}"}]}),
                   "create": ("write", {"path": "{path}", "content": "{new}"}),
                   "shell": ("bash", {"command": "{command}"})},
+        "lacks": {"subagent": "the client has no subagents: the tools of its requests are `read`, `bash`, `edit` and `write`"},
     },
     "cline": {
         "package": "cline@3.0.65",
@@ -155,6 +159,7 @@ CLIENTS = {
                   "shell": ("run_commands", {"commands": ["{command}"]}),
                   "agent": ("spawn_agent", {"systemPrompt": "You are a part.", "task": "{task}"})},
         "cannot_hold": True, "lists_skills_by_name": True,
+        "compacts_by_length": True,  # it counts the texts of a request itself, and takes at most four times as many tokens for them
         "takes_no_long_text": True,  # "Editor input too large": 6,000 characters
     },
     "droid": {
@@ -170,9 +175,11 @@ CLIENTS = {
         "tools": {"read": ("Read", {"file_path": "{path}"}),
                   "edit": ("Edit", {"file_path": "{path}", "old_str": "{old}", "new_str": "{new}"}),
                   "create": ("Create", {"file_path": "{path}", "content": "{new}"}),
-                  # Its subagents need a daemon, which `exec` does not reach without an account.
                   "shell": ("Execute", {"command": "{command}", "summary": "run", "riskLevel": "low",
                                         "riskLevelReason": "a test"})},
+        # The log says "No access token available", and the result of the tool "Could not reach the daemon".
+        "lacks": {"subagent": "not run: the client offers its tool `Task`, and ends a call of it without a request of the subagent for a user who is not logged in "
+                              '("Could not reach the daemon" in the next request)'},
     },
 }
 
@@ -180,6 +187,18 @@ CLIENTS = {
 def version(name):
     """Returns the version of a client that the lab runs."""
     return CLIENTS[name]["package"].rsplit("@", 1)[1]
+
+
+def pin(name, wanted):
+    """Makes another version the one that the lab runs, until it ends."""
+    CLIENTS[name]["package"] = f"{CLIENTS[name]['package'].rsplit('@', 1)[0]}@{wanted}"
+
+
+def write_pin(name, old):
+    """Writes the version into this file, in the place of the one that was there."""
+    file, package = pathlib.Path(__file__), CLIENTS[name]["package"]
+    module = package.rsplit("@", 1)[0]
+    file.write_text(file.read_text().replace(f'"{module}@{old}"', f'"{package}"'))
 
 
 def filled(value, words):

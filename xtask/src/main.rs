@@ -75,7 +75,7 @@ enum Task {
     /// Install pinned clients, run sessions of every shape with their hooks against a scripted model, and write
     /// bench/clients.json and docs/clients.md (needs python3, npm and 3 GB)
     Clients {
-        /// The clients [default: all]
+        /// The clients, NAME or NAME@VERSION for another version than the pinned one [default: all]
         clients: Vec<String>,
         /// Only sessions of this shape, such as `resume` or `faults`; repeatable
         #[arg(long)]
