@@ -22,6 +22,7 @@ pub(crate) fn remove_repetitions<'s>(answer: &mut Resolution<'s>, client: Option
     // From the back: the most specific place is found first.
     let mut delivered: HashMap<Text<'s>, usize> = HashMap::with_capacity(answer.items.len());
     let mut reasons: HashMap<usize, Reason<'s>> = HashMap::new();
+    let mut read_twice: Vec<usize> = Vec::new();
     for index in (0..answer.items.len()).rev() {
         let applied = &answer.items[index];
         if applied.item.state != State::Active || applied.item.content.trim().is_empty() {
@@ -29,7 +30,12 @@ pub(crate) fn remove_repetitions<'s>(answer: &mut Resolution<'s>, client: Option
         }
         let text = Text::from_content(applied.item.content);
         if let (Some(client), Some(&origin)) = (client, loaded.get(&text)) {
-            reasons.insert(index, Reason::SameTextLoaded { client, origin });
+            // A file of one format that a client's own file imports is read as both, and is one item.
+            if (origin.path, origin.line) == (applied.item.path, applied.item.line) {
+                read_twice.push(index);
+            } else {
+                reasons.insert(index, Reason::SameTextLoaded { client, origin });
+            }
             continue;
         }
         match delivered.entry(text) {
@@ -38,6 +44,11 @@ pub(crate) fn remove_repetitions<'s>(answer: &mut Resolution<'s>, client: Option
             }
             Entry::Occupied(mut place) => {
                 let kept = *place.get();
+                let (one, other) = (answer.items[kept].origin(), applied.origin());
+                if (one.path, one.line) == (other.path, other.line) {
+                    read_twice.push(index);
+                    continue;
+                }
                 // Of equally general places the first one counts.
                 let level = answer.items[index].item.level;
                 let (kept, repeated) = if answer.items[kept].item.level == level {
@@ -55,13 +66,14 @@ pub(crate) fn remove_repetitions<'s>(answer: &mut Resolution<'s>, client: Option
             }
         }
     }
-    if reasons.is_empty() {
+    if reasons.is_empty() && read_twice.is_empty() {
         return;
     }
     let mut kept = Vec::with_capacity(answer.items.len());
     let mut out = Vec::new();
     for (index, applied) in std::mem::take(&mut answer.items).into_iter().enumerate() {
         match reasons.remove(&index) {
+            None if read_twice.contains(&index) => {}
             None => kept.push(applied),
             Some(reason) => out.push(applied.leave_out(reason)),
         }

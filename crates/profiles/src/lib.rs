@@ -6,7 +6,7 @@
 //! and must not parse them.
 //!
 //! ```
-//! let claude = brief_profiles::BUILTIN.find("claude").expect("has a file");
+//! let claude = brief_profiles::BUILTIN.find_client("claude").expect("has a file");
 //! assert_eq!(&*claude.name, "Claude Code");
 //! assert!(claude.reads.iter().any(|read| &*read.path == "CLAUDE.md"));
 //! ```

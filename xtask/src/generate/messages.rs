@@ -16,7 +16,8 @@ use crate::source;
 pub(super) const PATH: &str = "docs/dev/messages.md";
 
 /// Crates whose strings no user of the program sees.
-const UNSEEN: [&str; 4] = ["crates/testkit/", "fuzz/", "crates/briefing/", "crates/profiles/build"];
+const UNSEEN: [&str; 5] =
+    ["crates/testkit/", "fuzz/", "xtask/", "crates/briefing/", "crates/profiles/build"];
 
 /// Macros and methods whose strings only a developer sees.
 const DEVELOPERS: [&str; 15] = [

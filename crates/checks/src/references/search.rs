@@ -475,15 +475,13 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         let files = [self.text.source.path(), self.real];
         let Some(missing) = self.check.index.find_missing(written, place, files) else { return };
         let is_here = self.audience == Audience::Here && !paths::is_of_a_user(written);
+        let owner = if is_own && self.own.is_some() { "skill" } else { "project" };
         let mut found = StaleReference {
             source: Arc::clone(self.text.source),
             span,
             kind: ReferenceKind::Path,
             written: written.to_owned(),
-            message: match &self.own {
-                Some(_) if is_own => format!("the skill has no `{written}`"),
-                _ => format!("the project has no `{written}`"),
-            },
+            message: format!("the {owner} has no `{written}`"),
             help: "correct the path, or remove it".to_owned(),
             likelihood: Likelihood::Possible,
             replacement: None,

@@ -201,7 +201,10 @@ impl Examination<'_> {
         }
         self.report_left_out_servers();
         self.report_hooks()?;
-        self.report_missing_fences();
+        // Notes are not asked for here, and this starts a program.
+        if extent != Extent::Warnings {
+            self.report_missing_fences();
+        }
         Ok(())
     }
 

@@ -135,7 +135,7 @@ fn every_check_of_the_doctor_is_documented() {
     let page = document("docs/reference/registries.md");
     let source = document("crates/cli/src/commands/doctor.rs");
     let mut count = 0;
-    for (call, severity) in [("self.problem(", "warning"), ("self.note(", "note")] {
+    for (call, severity) in [("self.report_problem(", "warning"), ("self.report_note(", "note")] {
         for part in source.split(call).skip(1) {
             let Some(check) = part.trim_start().strip_prefix('"') else { continue };
             let check = check.split('"').next().unwrap();

@@ -372,7 +372,7 @@ fn the_root_is_opened_once_for_all_dialects() {
     let calls: [&[&str]; 4] = [
         &["context", "src/b.rs"],
         &["context", "src/b.rs", "--client", "claude"],
-        &["lint"],
+        &["lint", "--only", "mistakes"],
         &["tokens", "--tree"],
     ];
     for args in calls {

@@ -289,8 +289,7 @@ fn a_slash_tells_a_task_from_a_command() {
 fn a_wrong_call_is_told_on_one_screen() {
     let project = roots();
     for args in [
-        &[][..],
-        &["t", "prompt", "third"],
+        &["t", "prompt", "third"][..],
         &["t", "--unknown"],
         &["t", "-a", "cursr"],
         &["t", "-s", "stage"],

@@ -11,13 +11,13 @@
 //! ```
 //! use std::path::Path;
 //!
-//! use brief_dialects::hosted::{Query, State, resolve};
+//! use brief_dialects::hosted::{Query, State, resolve_hosted_context};
 //! use brief_system::MemorySystem;
 //!
 //! let system = MemorySystem::new("/shop")
 //!     .with_file(".context/style.md", "---\ntrigger: auto\nglobs: '**/*.ts'\n---\nUse tabs.\n")
 //!     .with_file("src/.context/api.md", "---\ntrigger: manual\n---\nThe API.\n");
-//! let answer = resolve(
+//! let answer = resolve_hosted_context(
 //!     &system,
 //!     &Query { mounted: Path::new("/shop"), path: Path::new("/shop/src/a.ts"), mentions: &[] },
 //! );

@@ -17,16 +17,16 @@
 //!     .with_file("CLAUDE.md", "Prices are integers.\n")
 //!     .with_file(".cursor/rules/ts.mdc", "---\nglobs: **/*.ts\n---\nNo `any`.\n");
 //! let root = Root::open(&system, Path::new("/shop"))?;
-//! let about = Moment::about(&system, root, Path::new("/shop"), Path::new("src/cart.ts"));
+//! let about = Moment::from_path(&system, root, Path::new("/shop"), Path::new("src/cart.ts"));
 //! let moment = Moment { client: Some("claude".into()), ..about };
-//! let guidance = Native.ask(&system, &moment, None).expect("it answers questions about paths");
+//! let guidance = Native.read_guidance(&system, &moment, None).expect("it answers questions about paths");
 //! let mut answer = Resolution::default();
-//! guidance.resolve(&moment, &mut answer);
+//! guidance.resolve_items(&moment, &mut answer);
 //! let [rule] = &answer.items[..] else { panic!("one rule") };
 //! assert_eq!(rule.item.content, "No `any`.\n");
-//! assert_eq!(rule.reason.about("src/cart.ts").to_string(), "globs `**/*.ts` covers src/cart.ts");
+//! assert_eq!(rule.reason.display_with_path("src/cart.ts").to_string(), "globs `**/*.ts` covers src/cart.ts");
 //! let [claude] = &answer.left_out[..] else { panic!("one file") };
-//! assert_eq!(claude.reason.about("").to_string(), "claude loads it by itself");
+//! assert_eq!(claude.reason.display_with_path("").to_string(), "claude loads it by itself");
 //! # Ok::<(), std::io::Error>(())
 //! ```
 

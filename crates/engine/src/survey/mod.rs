@@ -7,6 +7,7 @@ mod gaps;
 #[cfg(test)]
 mod tests;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -192,9 +193,12 @@ impl<'c> Survey<'c> {
         // What stands in one place only need not be held against anything.
         let mut places: HashMap<Text<'c>, usize> = HashMap::new();
         for Applied { item, .. } in listed.items {
-            *places.entry(Text::from_content(item.content)).or_default() += 1;
-            known.entry(item_key(&item)).or_insert(survey.items.len());
-            survey.push_item(root, item, count);
+            // A file of one format that a client's own file imports is listed as both, and is one item.
+            if let Entry::Vacant(new) = known.entry(item_key(&item)) {
+                new.insert(survey.items.len());
+                *places.entry(Text::from_content(item.content)).or_default() += 1;
+                survey.push_item(root, item, count);
+            }
         }
         for left_out in &survey.left_out {
             if matches!(left_out.reason, Reason::LoadedByClient { .. }) {

@@ -411,7 +411,8 @@ fn a_clock_that_goes_backward_loses_nothing() {
             )
             .with_file("/p/a/AGENTS.yaml", "context:\n- {content: T2., match: ['*.py']}\n")
             .with_file("/p/.context/a.md", "---\ntrigger: always\n---\nT3.\n");
-        system.advance_clock(100 * DAY);
+        // Far from zero, where a clock would stand still instead of going back.
+        system.advance_clock(400 * DAY);
         let said = events.iter().map(|event| {
             let mut payload = json!({"session_id": "s", "cwd": "/p"});
             payload.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
