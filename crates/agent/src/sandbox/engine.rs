@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use super::Limits;
 use super::channel::Channel;
 use super::confine;
-use super::failure::{self, CODE_NAME};
+use super::failure::{self, CODE_NAME, to_unusable};
 use super::frame::{CallFault, FailureKind, LogLine, Order, Unusable, UnusableKind, WorkerMessage};
 use super::prelude::Prelude;
 
@@ -592,13 +592,4 @@ fn evaluate_source<'js>(ctx: &Ctx<'js>, source: String) -> rquickjs::Result<Func
     options.strict = false;
     options.filename = Some(CODE_NAME.to_owned());
     ctx.eval_with_options(source, options)
-}
-
-fn to_unusable(CallFault { kind, name, message, place, .. }: CallFault) -> Unusable {
-    let kind = UnusableKind::Failed(kind);
-    let message = match name.as_str() {
-        "" => message,
-        name => failure::join_error(name, &message),
-    };
-    Unusable { kind, message, place }
 }

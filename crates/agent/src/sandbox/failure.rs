@@ -5,7 +5,7 @@
 
 use rquickjs::{Ctx, Exception, FromJs, Value};
 
-use super::frame::{CallFault, FailureKind};
+use super::frame::{CallFault, FailureKind, Unusable, UnusableKind};
 
 /// The name of the code in the engine's own messages.
 pub(super) const CODE_NAME: &str = "tools.js";
@@ -117,4 +117,14 @@ fn cut_text(text: &str) -> String {
         return text.to_owned();
     }
     format!("{}…", &text[..text.floor_char_boundary(MOST)])
+}
+
+/// Returns the failure of code that gave no tools.
+pub(super) fn to_unusable(CallFault { kind, name, message, place, .. }: CallFault) -> Unusable {
+    let kind = UnusableKind::Failed(kind);
+    let message = match name.as_str() {
+        "" => message,
+        name => join_error(name, &message),
+    };
+    Unusable { kind, message, place }
 }
