@@ -19,7 +19,7 @@ use brief_syntax::limits;
 use brief_system::hash::sha256;
 use brief_system::{ReadError, state_directory};
 
-use replay::{BEFORE, COMMAND, EVERYTHING, LOST, Replay, TOUCHED, WAITS};
+use replay::{BEFORE, CALLED, COMMAND, EVERYTHING, LOST, Replay, TOUCHED, WAITS};
 
 /// The time after which a silent conversation is over.
 const EXPIRY: Duration = Duration::from_hours(168);
@@ -136,6 +136,8 @@ pub(super) struct DeliveredEntries {
     before: HashMap<String, String>,
     /// True if the conversation was resumed, and nothing was delivered with a prompt or a tool since.
     pub(super) is_resumed: bool,
+    /// True if the conversation lost something, and nothing in its file shows a call of a tool since.
+    awaits_call: bool,
     commands: Vec<EndedCommand>,
     /// The entries that had no room in an earlier answer.
     waiting: HashSet<String>,
@@ -250,9 +252,10 @@ impl<'s> Memory<'s> {
             return known;
         }
         let text = self.read_text(&path);
-        let Replay { told, touched, before, event, is_used, commands, waiting, .. } =
+        let Replay { told, touched, before, event, is_used, has_calls, commands, waiting, .. } =
             Replay::parse(&text);
         known.before = before.into_iter().map(|(mark, hash)| (mark.into(), hash.into())).collect();
+        known.awaits_call = event.is_some() && !is_used && !has_calls;
         known.is_resumed = !is_used && event.is_some_and(|event| event.name == RESUMED);
         known.waiting = waiting.into_iter().map(str::to_owned).collect();
         known.commands = commands
@@ -307,6 +310,13 @@ impl<'s> Memory<'s> {
     pub(super) fn note_before(&self, files: &[(String, String)]) {
         let lines = files.iter().map(|(mark, hash)| format!("{BEFORE}{mark} {hash}\n"));
         self.append_lines(&lines.collect::<String>());
+    }
+
+    /// Records a call of a tool after a loss: the next event of this kind is another one then, however soon it comes.
+    pub(super) fn note_call(&self, known: &DeliveredEntries) {
+        if known.awaits_call {
+            self.append_lines(&format!("{CALLED}\n"));
+        }
     }
 
     /// Records that a command begins or has ended, and the marks of the files that the event shows.

@@ -235,6 +235,9 @@ fn answer_call(
     }
     let mut known = memory.as_ref().map(Memory::read_delivered).unwrap_or_default();
     if let Some(memory) = &memory {
+        if matches!(call.moment, HookMoment::Tool { .. }) {
+            memory.note_call(&known);
+        }
         late::note_command(system, call, memory);
     }
     let Some(told) = answer_event(system, call, options, memory.as_ref(), &mut known)? else {

@@ -435,3 +435,35 @@ fn a_clock_that_goes_backward_loses_nothing() {
         }
     }
 }
+
+/// A resumed run that reads nothing new, and is resumed again a second later: both starts are delivered.
+#[test]
+fn a_session_that_is_resumed_twice_at_once_gets_its_start_twice() {
+    let system = MemorySystem::new("/p")
+        .with_dir("/p/.git")
+        .with_env("HOME", "/home/u")
+        .with_env("XDG_STATE_HOME", "/state")
+        .with_file("/p/a.py", "")
+        .with_file("/p/AGENTS.yaml", "context:\n- {content: T0.}\n");
+    let send = |more: Value| {
+        system.advance_clock(Duration::from_secs(1));
+        let mut payload = json!({"session_id": "s", "cwd": "/p"});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let options = HookOptions { client: "opencode", ..ONCE };
+        let outcome = answer_hook(&system, payload.to_string().as_bytes(), options).unwrap();
+        words(&outcome.answer.unwrap_or_default()).contains(&"T0".to_owned())
+    };
+    let start = || send(json!({"event": "start", "source": "request"}));
+    let read = |id: &str| {
+        send(json!({
+            "event": "after", "tool_name": "read", "tool_input": {"filePath": "a.py"}, "call_id": id,
+        }))
+    };
+    assert!(start());
+    assert!(!read("1"), "what came with the start does not come again");
+    assert!(start());
+    // Two hooks that report one start deliver it once.
+    assert!(!start());
+    assert!(!read("2"));
+    assert!(start());
+}

@@ -27,7 +27,8 @@ export const Brief = async ({ directory }) => {
     },
     "experimental.chat.system.transform": async (input, output) => {
       const session = input.sessionID
-      if (!session) return
+      // Kilo asks for the title of a session in a session of its own, which nobody reads.
+      if (!session || session.startsWith("title-")) return
       // The system prompt is made anew for each request.
       if (!starts.has(session)) starts.set(session, tell("start", session, { source: "request" }))
       const { text } = await starts.get(session)

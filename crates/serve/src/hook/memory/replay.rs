@@ -27,6 +27,8 @@ pub(super) struct Replay<'t> {
     pub(super) event: Option<ReplayedEvent<'t>>,
     /// True if entries came with a prompt or a tool after that event.
     pub(super) is_used: bool,
+    /// True if a tool was called after that event, whether anything came with it or not.
+    pub(super) has_calls: bool,
     /// The commands that have ended.
     pub(super) commands: Vec<CommandRun<'t>>,
     /// The entries that had no room in an answer.
@@ -85,6 +87,9 @@ pub(super) const COMMAND: char = '$';
 /// The first character of a line about an entry that had no room.
 pub(super) const WAITS: char = '?';
 
+/// A line about the first call of a tool after a loss.
+pub(super) const CALLED: char = '+';
+
 /// The first character of a line that names a file.
 pub(super) const TOUCHED: char = '@';
 
@@ -112,6 +117,11 @@ impl<'t> Replay<'t> {
         }
         if let Some(path) = line.strip_prefix(TOUCHED) {
             self.touched.push(path);
+            return;
+        }
+        // Every tool writes one of these, unless something else says that it was called.
+        self.has_calls |= line.starts_with([CALLED, BEFORE, COMMAND]);
+        if line.starts_with(CALLED) {
             return;
         }
         if let Some(noted) = line.strip_prefix(BEFORE) {
@@ -173,10 +183,11 @@ impl<'t> Replay<'t> {
 
     /// Removes what was lost with an event, unless another hook has reported the same event.
     fn apply_loss(&mut self, event: ReplayedEvent<'t>, lost: &str) {
-        if self.event.is_some_and(|known| known.is_same(&event, self.is_used)) {
+        let is_used = self.is_used || self.has_calls;
+        if self.event.is_some_and(|known| known.is_same(&event, is_used)) {
             return;
         }
-        (self.event, self.is_used) = (Some(event), false);
+        (self.event, self.is_used, self.has_calls) = (Some(event), false, false);
         self.latest = (None, event.at);
         if lost.contains(EVERYTHING) {
             self.waiting.clear();
