@@ -174,7 +174,7 @@ def follow_changes(browser, viewer, project):
     for number, path in enumerate(["file/src/pricing/totals.py", "matrix", "search?q=zweig", item]):
         page = browser.page()
         page.goto(viewer.address + path)
-        page.locator("#live", has_text="Follows changes.").or_(page.locator("#live", has_text="Updated")).wait_for()
+        page.locator("#live", has_text="Updates automatically.").or_(page.locator("#live", has_text="Updated")).wait_for()
         before = page.locator("main").inner_text()
         text = entries.read_text(encoding="utf-8")
         changed = text.replace("context:\n", f"context:\n  - content: Zweig {number} is written.\n", 1)
@@ -210,7 +210,7 @@ def use_pages(browser, viewer, project):
     expect("/item/" in page.url, page.url)
 
     page.goto(viewer.address)
-    page.locator("#live", has_text="Follows changes.").or_(page.locator("#live", has_text="Updated")).wait_for()
+    page.locator("#live", has_text="Updates automatically.").or_(page.locator("#live", has_text="Updated")).wait_for()
     page.set_viewport_size({"width": 1280, "height": 300})
     time.sleep(3)
     page.evaluate("scrollTo(0, 400)")

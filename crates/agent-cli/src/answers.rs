@@ -27,7 +27,10 @@ pub(crate) fn parse_code(ui: &mut Ui, system: &Arc<dyn System>) -> ExitCode {
     let read = ui.take_stdin().take(QUESTION_BYTES).read_to_end(&mut question);
     let texts = read.ok().and_then(|_| serde_json::from_slice::<Vec<String>>(&question).ok());
     let Some(texts) = texts else {
-        return print_error(CommandError::usage("standard input is not a list of texts"), ui);
+        return print_error(
+            CommandError::usage("standard input is not a JSON list of strings"),
+            ui,
+        );
     };
     let parse = |text: &String| match parse_text(Arc::clone(system), text) {
         Ok(None) => ParsedCode::Valid,

@@ -28,8 +28,8 @@ pub fn run(
     if let Some(release) = first.and_then(|arg| arg.strip_prefix(RELEASE_ARGUMENT)) {
         let own = env!("CARGO_PKG_VERSION");
         if release != own {
-            let message = format!("`brief` {release} and `brief-agent` {own} differ");
-            let hint = "install both from one release";
+            let message = format!("version mismatch: `brief` {release}, `brief-agent` {own}");
+            let hint = "install both from the same release";
             return answers::print_error(error::CommandError::usage(message).with_hint(hint), ui);
         }
         args.remove(1);

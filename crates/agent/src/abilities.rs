@@ -222,7 +222,7 @@ impl Host {
         find_tool: FindTool<'_>,
     ) -> AbilityResult {
         let unlogged =
-            |error: io::Error| create_failure(format!("the audit log cannot be written: {error}"));
+            |error: io::Error| create_failure(format!("cannot write the audit log: {error}"));
         let granted = self.is_granted(&asked);
         let number = self.audit.write_request(&asked, &granted).map_err(unlogged)?;
         granted?;
@@ -242,7 +242,9 @@ impl Host {
                     let is_granted = self.grants.has_program(program);
                     if is_granted { Ok(()) } else { denied(&format!("sh:{program}")) }
                 } else if self.grants.has_programs() {
-                    Err(create_refusal(format!("`{program}` is not the bare name of a program")))
+                    Err(create_refusal(format!(
+                        "`{program}` must be the name of a program, without a path"
+                    )))
                 } else {
                     denied("sh")
                 }
@@ -272,10 +274,7 @@ impl Host {
                 let root = self.files.as_ref().ok_or_else(no_project)?.root();
                 let is_scoped = !self.grants.contains("sh");
                 let keeper = self.system.own_program().map_err(|error| {
-                    create_failure(format!(
-                        "no program can be started: {}",
-                        render_io_error(&error)
-                    ))
+                    create_failure(format!("cannot start programs: {}", render_io_error(&error)))
                 })?;
                 let place = programs::ProgramContext {
                     system: self.system.as_ref(),
@@ -312,14 +311,14 @@ impl Host {
                 };
                 self.browsing.answer_call(&context, call, &args, time_left)
             }
-            _ => Err(create_refusal(format!("there is no `{call}` in '{ability}'"))),
+            _ => Err(create_refusal(format!("unknown call `{call}` in '{ability}'"))),
         }
     }
 
     fn read_variable(&mut self, args: &[Value]) -> AbilityResult {
         let name = text_argument(args, 0, "a variable")?;
         if !self.env.iter().any(|known| known == name) {
-            return Err(create_refusal(format!("`{name}` is not in `required.env` of the agent")));
+            return Err(create_refusal(format!("`{name}` is not in the agent's `required.env`")));
         }
         let Some(value) = self.system.env(name) else { return Ok(Value::Null) };
         let value = value
@@ -348,7 +347,7 @@ fn until_stopped(
 ) -> AbilityResult {
     let (sender, receiver) = mpsc::channel();
     let thread = thread::Builder::new().spawn(move || drop(sender.send(work())));
-    thread.map_err(|error| create_failure(format!("no thread can be started: {error}")))?;
+    thread.map_err(|error| create_failure(format!("cannot start a thread: {error}")))?;
     loop {
         match receiver.recv_timeout(TICK) {
             Ok(outcome) => return outcome,
@@ -357,14 +356,14 @@ fn until_stopped(
                 return Err(create_failure("was interrupted"));
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(create_failure("it ended without a result"));
+                return Err(create_failure("the call ended without a result"));
             }
         }
     }
 }
 
 fn no_project() -> AbilityRefusal {
-    create_failure("there is no project to work in")
+    create_failure("no project to work in")
 }
 
 /// Returns an argument that must be a string.

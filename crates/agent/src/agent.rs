@@ -137,7 +137,7 @@ fn own_worker(
     missing_fence: MissingFence,
 ) -> Result<WorkerProgram, ToolsError> {
     let program = WorkerProgram::from_own_program(system)
-        .map_err(|error| ToolsError::Worker(format!("the worker cannot be started: {error}")))?;
+        .map_err(|error| ToolsError::Worker(format!("cannot start the worker: {error}")))?;
     Ok(WorkerProgram { missing_fence, ..program })
 }
 
@@ -192,7 +192,7 @@ impl AgentTools {
             args: vec![json!(found.server), json!(found.tool), arguments],
             time_left: Duration::from_secs(limits::TOOL_SECONDS),
         };
-        let no_tools = &mut |name: &str, _: &Value| Err(format!("there is no tool `{name}`"));
+        let no_tools = &mut |name: &str, _: &Value| Err(format!("unknown tool `{name}`"));
         host.answer_request(asked, no_tools).map_err(|refusal| refusal.to_string())
     }
 }
@@ -244,7 +244,7 @@ impl ReadyTools for AgentTools {
 
     fn call_startup_tool(&mut self, name: &str) -> Result<(), String> {
         let Code::Tools(tool_box) = &mut self.code else {
-            return Err("there is no such tool".to_owned());
+            return Err("unknown tool".to_owned());
         };
         gates::run_startup(tool_box, name, &self.ctx).map(drop).map_err(|error| match error {
             // The caller's message names the tool.

@@ -11,7 +11,7 @@ use crate::tools::{CallError, ToolBox};
 #[non_exhaustive]
 pub enum GateError {
     /// The agent has no such tool (A40).
-    #[error("there is no startup tool `{0}`")]
+    #[error("unknown startup tool `{0}`")]
     Missing(String),
     /// The tool requires arguments, but a startup tool is called without any (Y33).
     #[error("the startup tool `{tool}` requires `{argument}`, but is called without arguments")]

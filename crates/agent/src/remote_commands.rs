@@ -75,17 +75,19 @@ pub fn resolve_remote_commands(
         let kept = contents.read_cached_entry(entry);
         commands.notes.extend(match (kept.is_empty(), problem.as_str()) {
             (true, "") => None,
-            (true, problem) => Some(format!("{entry} cannot be fetched: {problem}")),
-            (false, "") => Some(format!("{entry} comes from the cache; `--fetch` asks its server")),
-            (false, problem) => {
-                Some(format!("{entry} cannot be fetched, so it comes from the cache: {problem}"))
+            (true, problem) => Some(format!("cannot fetch {entry}: {problem}")),
+            (false, "") => {
+                Some(format!("using {entry} from the cache; use `--fetch` to fetch it again"))
             }
+            (false, problem) => Some(format!(
+                "using {entry} from the cache, because it cannot be fetched: {problem}"
+            )),
         });
         commands.fetched.extend(kept);
     }
     for (url, problem) in contents.record.save(system) {
         commands.fetched.retain(|fetched| fetched.url != url);
-        commands.notes.push(format!("{url} does not count: {problem}"));
+        commands.notes.push(format!("ignored {url}: {problem}"));
     }
     commands
 }
@@ -145,7 +147,7 @@ impl<'s> CommandStore<'s> {
         for name in &index.names {
             let url = format!("{folder}{}", percent_encoded(name));
             if self.system.elapsed() > deadline {
-                return Err(format!("it took longer than {} s", limits::REMOTE_SECONDS));
+                return Err(format!("took longer than {} s", limits::REMOTE_SECONDS));
             }
             let found = fetch_document(self.system, &policy, &url);
             match found
@@ -153,7 +155,7 @@ impl<'s> CommandStore<'s> {
             {
                 Ok(fetched) => files.push(fetched),
                 Err(problem) => {
-                    commands.notes.push(format!("{url} cannot be fetched: {problem}"));
+                    commands.notes.push(format!("cannot fetch {url}: {problem}"));
                     // What was there before is still accepted.
                     files.extend(self.kept_file(entry, &url));
                 }
@@ -182,7 +184,7 @@ impl<'s> CommandStore<'s> {
             Some(known) => known.clone(),
             None => {
                 self.record.add_pin(url, &hash);
-                notes.push(format!("{url} is recorded with the SHA-256 {hash}"));
+                notes.push(format!("recorded {url} with SHA-256 {hash}"));
                 hash.clone()
             }
         };
@@ -249,12 +251,12 @@ struct PinRecord {
 impl PinRecord {
     fn read(system: &dyn System) -> Result<PinRecord, String> {
         let directory = state_directory(system)
-            .ok_or("there is no home directory to record what is fetched in; set `HOME`")?;
+            .ok_or("no home directory to record fetched files in; set `HOME`")?;
         let path = directory.join(RECORD);
         let mut lines = match system.read(&path, limits::FILE_BYTES) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(ReadError::Missing) => String::new(),
-            Err(error) => return Err(format!("`{}` cannot be read: {error}", path.display())),
+            Err(error) => return Err(format!("cannot read `{}`: {error}", path.display())),
         };
         // An incomplete line says nothing.
         lines.truncate(lines.rfind('\n').map_or(0, |end| end + 1));
@@ -288,7 +290,7 @@ impl PinRecord {
         system: &dyn System,
         new: &BTreeMap<String, String>,
     ) -> Result<Vec<(String, String)>, String> {
-        let told = |error| format!("`{}` cannot be written: {error}", self.path.display());
+        let told = |error| format!("cannot write `{}`: {error}", self.path.display());
         if let Some(directory) = self.path.parent() {
             system.create_private_dir(directory).map_err(told)?;
         }
@@ -300,7 +302,7 @@ impl PinRecord {
             match known.get(url) {
                 None => lines.push_str(&format!("{sha256} {url}\n")),
                 Some(other) if other != sha256 => {
-                    let reason = "another run has recorded another content".to_owned();
+                    let reason = "another run recorded different content".to_owned();
                     refused.push((url.clone(), reason));
                 }
                 Some(_) => {}

@@ -53,7 +53,7 @@ pub enum ToolsError {
     #[error("the code returns more than {most} tools", most = limits::TOOLS)]
     TooMany,
     /// The system lacks a fence for the worker, and the operator has not accepted that.
-    #[error("this system has no {0}, which confines the code of tools, so the code was not run")]
+    #[error("the tools did not run: this system has no {0} to sandbox their code")]
     MissingFence(String),
     /// A tool is not `{ fn, scheme }`, its scheme is not valid, or two tools have the same name.
     #[error("{problem}")]
@@ -89,7 +89,7 @@ impl ToolsError {
             ToolsError::Syntax { help, .. } => *help,
             ToolsError::Shape { help, .. } => help.as_deref(),
             ToolsError::MissingFence(_) => Some(
-                "`--allow-weaker-sandbox` runs it behind the fences that are there; do so for code that you trust",
+                "use `--allow-weaker-sandbox` to run code that you trust in the sandbox that this system has",
             ),
             ToolsError::NotAnObject(_) => Some("end the code with `return { … };`"),
             _ => None,
@@ -102,7 +102,7 @@ impl ToolsError {
 #[non_exhaustive]
 pub enum CallError {
     /// The agent has no such tool.
-    #[error("there is no tool `{name}`{}", did_you_mean(.nearest.as_deref()))]
+    #[error("unknown tool `{name}`{}", did_you_mean(.nearest.as_deref()))]
     Unknown {
         /// The requested name.
         name: String,
@@ -110,7 +110,7 @@ pub enum CallError {
         nearest: Option<String>,
     },
     /// The arguments do not match the tool's schema. The tool was not called.
-    #[error("the arguments of `{tool}` do not fit: {}", .problems.join("; "))]
+    #[error("invalid arguments for `{tool}`: {}", .problems.join("; "))]
     Arguments {
         /// The name of the tool.
         tool: String,
@@ -129,7 +129,7 @@ pub enum CallError {
         message: String,
     },
     /// The worker was ended, in this call or before. No tool can be called any more.
-    #[error("the tools have ended: {0}")]
+    #[error("the tools have stopped: {0}")]
     Ended(String),
 }
 

@@ -57,7 +57,8 @@ pub(crate) fn fold_causes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     });
     // Skills that were copied from somewhere else lead out of their directories.
     let found = fold_findings(found, least_for_format(ALIKE), |one| {
-        let leads_out = one.rule == rules::client::BROKEN_LINK && one.message.contains("leads out");
+        let leads_out =
+            one.rule == rules::client::BROKEN_LINK && one.message.contains("points outside");
         let skills = one.path().parent()?.parent()?.display().to_string();
         leads_out.then(|| format!("{skills}\0{}", without_values(&one.message, 0)))
     });
@@ -156,10 +157,10 @@ mod tests {
     #[test]
     fn the_same_words_are_one_finding() {
         let link = rules::client::BROKEN_LINK;
-        let found = ["a", "b", "c"].map(|path| finding(link, path, "`../x.md` leads to no file"));
-        let other = finding(link, "c", "`y.md` leads to no file");
+        let found = ["a", "b", "c"].map(|path| finding(link, path, "file not found: `../x.md`"));
+        let other = finding(link, "c", "file not found: `y.md`");
         let found = found.into_iter().chain([other]).collect();
-        assert_eq!(shown(found), ["`../x.md` leads to no file +2", "`y.md` leads to no file +0"]);
+        assert_eq!(shown(found), ["file not found: `../x.md` +2", "file not found: `y.md` +0"]);
     }
 
     #[test]
@@ -188,12 +189,12 @@ mod tests {
         // Other links have other causes, unless one file has them all.
         let links = |path: &dyn Fn(usize) -> String| -> Vec<Diagnostic> {
             let link = |at| {
-                let message = format!("`{at}.md` leads to no file");
+                let message = format!("file not found: `{at}.md`");
                 finding(rules::client::BROKEN_LINK, &path(at), &message)
             };
             (0..5).map(link).collect()
         };
         assert_eq!(shown(links(&|at| format!("{at}"))).len(), 5);
-        assert_eq!(shown(links(&|_| "a".to_owned())), ["`0.md` leads to no file +4"]);
+        assert_eq!(shown(links(&|_| "a".to_owned())), ["file not found: `0.md` +4"]);
     }
 }

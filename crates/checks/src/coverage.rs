@@ -86,7 +86,7 @@ fn find_idle_items<'s>(
     checked: &[Diagnostic],
     holds: &dyn Fn(&Path) -> bool,
 ) -> Vec<IdleItem<'s>> {
-    let nothing = "it applies to no file or directory of the project";
+    let nothing = "applies to no file or directory in the project";
     let is_dead = |path: &Path| {
         checked
             .iter()

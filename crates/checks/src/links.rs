@@ -207,9 +207,9 @@ impl<'c> LinkCheck<'c> {
         let leaves_skill =
             text.is_skill && join_inside(directory, directory, &wanted.path).is_none();
         let message = if leaves_skill {
-            format!("`{written}` leads out of the skill's directory, to no file")
+            format!("`{written}` points outside the skill's directory, to a missing file")
         } else {
-            format!("`{written}` leads to no file")
+            format!("file not found: `{written}`")
         };
         let help = match self.only_namesake(&wanted.path) {
             Some(other) if written.starts_with("mdc:") => {

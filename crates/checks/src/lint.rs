@@ -284,7 +284,7 @@ impl<'s> Lint<'s> {
                 let new = refused.into_iter().filter(|one| !is_told(one, &found));
                 // The author of a file in Git LFS has its content: it cannot be installed, and is no mistake of the file.
                 let new = new.map(|one| {
-                    if one.message.contains("pointer of Git LFS") {
+                    if one.message.contains("Git LFS pointer") {
                         one.with_severity(Severity::Warning)
                     } else {
                         one
@@ -508,7 +508,7 @@ impl<'s> Lint<'s> {
             Err(ReadError::Missing) => return Vec::new(),
             Err(error) => {
                 let source = Arc::new(Source::without_text(path));
-                let message = format!("the file cannot be read: {error}");
+                let message = format!("cannot read the file: {error}");
                 let rule = rules::project::UNREADABLE_CONFIGURATION;
                 return vec![Diagnostic::new(rule, &source, Span::default(), message)];
             }
@@ -556,7 +556,7 @@ impl<'s> Lint<'s> {
             let resolved = self.system.resolve(path).map(|resolved| resolved.path);
             let target = resolved.unwrap_or_else(|_| path.to_owned());
             if !target.starts_with(self.root.path()) {
-                leave(path, "is a link out of the project");
+                leave(path, "is a link to a file outside the project");
                 continue;
             }
             self.system

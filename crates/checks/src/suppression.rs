@@ -74,8 +74,9 @@ impl Suppressions {
                 is_taken_back |= comment.has_reason;
             }
             if is_meant && !is_taken_back {
-                diagnostic.help =
-                    Some(format!("a comment that takes it back says why: `{WORD} {code}: REASON`"));
+                diagnostic.help = Some(format!(
+                    "to suppress this, add a reason to the comment: `{WORD} {code}: REASON`"
+                ));
             }
             !is_taken_back
         });
@@ -101,12 +102,13 @@ impl Suppressions {
                     let line = source.line_span(comment.place);
                     let at = source.slice(line).find(code.as_str()).unwrap_or(0);
                     let span = Span::new(line.start + at, line.start + at + code.len());
-                    let problem = if is_known { "takes nothing back" } else { "names no rule" };
+                    let problem =
+                        if is_known { "suppresses nothing" } else { "names an unknown rule" };
                     let message = format!("`{WORD} {code}` {problem}");
                     let rule = rules::guidance::UNUSED_IGNORE;
                     found.push(
                         Diagnostic::new(rule, source, span, message)
-                            .with_help("remove the code, or the comment"),
+                            .with_help("remove the rule, or the comment"),
                     );
                 }
             }

@@ -36,9 +36,9 @@ fn a_link_that_leads_nowhere_is_found() {
     assert_eq!(
         broken(&system),
         [
-            "client/broken-link AGENTS.md:1 `docs/setup.md` leads to no file | did you mean \
+            "client/broken-link AGENTS.md:1 file not found: `docs/setup.md` | did you mean \
              `docs/guide/setup.md`?",
-            "client/broken-link AGENTS.md:1 `docs/gone.md` leads to no file | correct the path, or \
+            "client/broken-link AGENTS.md:1 file not found: `docs/gone.md` | correct the path, or \
              remove the link",
         ]
     );
@@ -68,8 +68,8 @@ fn a_link_out_of_a_skill_is_found_once() {
         .with_file(".agents/skills/s/SKILL.md", skill);
     let found = broken(&system);
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].contains("leads out of the skill's directory"), "{found:?}");
-    assert!(found[1].contains("`references/b.md` leads to no file"), "{found:?}");
+    assert!(found[0].contains("points outside the skill's directory"), "{found:?}");
+    assert!(found[1].contains("file not found: `references/b.md`"), "{found:?}");
 }
 
 /// U76: a skill in a collection, and a rule of a task, have links, too.

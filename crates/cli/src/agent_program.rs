@@ -109,12 +109,12 @@ fn call_agent_program<T: for<'t> Deserialize<'t>>(
             Err(if said.is_empty() { invalid_answer() } else { said.to_owned() })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(MISSING.to_owned()),
-        Err(error) => Err(format!("`{NAME}` cannot be started: {error}")),
+        Err(error) => Err(format!("cannot start `{NAME}`: {error}")),
     }
 }
 
 fn invalid_answer() -> String {
-    format!("`{NAME}` gave no valid answer")
+    format!("`{NAME}` returned an invalid answer")
 }
 
 fn release_argument() -> OsString {

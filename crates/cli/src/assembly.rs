@@ -173,16 +173,15 @@ fn refuse_project(
     }
     let mut message = format!("{refused}; nothing was run");
     if ui.has_promised_json() {
-        message.push_str(&format!("; it would have run {}", wishes.join("; ")));
+        message.push_str(&format!("; would have run: {}", wishes.join("; ")));
     } else {
         for wish in &wishes {
             ui.print_warning(&format!("not run: {wish}"))?;
         }
     }
     let trust = trust_command(root, &refused.root);
-    let ways = "`--exec` runs them this time, `--no-exec` leaves them out";
-    Ok(CommandError::refused(message)
-        .with_hint(format!("read them first; `{trust}` trusts the project, {ways}")))
+    let ways = "or pass `--exec` to run them once, `--no-exec` to skip them";
+    Ok(CommandError::refused(message).with_hint(format!("review them, then run `{trust}`, {ways}")))
 }
 
 /// Returns the command that trusts a project, to be typed in `directory`.
@@ -198,7 +197,7 @@ pub fn trust_command(directory: &Path, project: &Path) -> String {
 pub(crate) fn no_agent_to_write_for() -> CommandError {
     let problem = "-w flag requires an agent to be specified (via task 'agent' field or -a flag)";
     CommandError::refused(problem)
-        .with_hint(format!("agents are {}", CodingAgent::list_names().join(", ")))
+        .with_hint(format!("known agents: {}", CodingAgent::list_names().join(", ")))
 }
 
 fn task_error(error: &TaskError, root: &Path, roots: &[PathBuf]) -> CommandError {
@@ -207,7 +206,7 @@ fn task_error(error: &TaskError, root: &Path, roots: &[PathBuf]) -> CommandError
         TaskError::NotFound { nearest, excluded, .. } => {
             let mut message = error.to_string();
             for (path, verdict) in excluded {
-                message.push_str(&format!("; {} is left out: {verdict}", shown(path)));
+                message.push_str(&format!("; skipped {}: {verdict}", shown(path)));
             }
             let refused = CommandError::refused(message);
             if !nearest.is_empty() {
@@ -220,7 +219,7 @@ fn task_error(error: &TaskError, root: &Path, roots: &[PathBuf]) -> CommandError
                     .map(|place| if place.is_empty() { "." } else { place.as_str() })
                     .collect();
                 refused.with_hint(format!(
-                    "tasks are files `.agents/tasks/NAME.md`; looked in {}",
+                    "create the task as `.agents/tasks/NAME.md`; brief searched {}",
                     places.join(", ")
                 ))
             } else {

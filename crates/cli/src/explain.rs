@@ -18,9 +18,9 @@ pub(crate) fn render_rule_page(code: &str) -> Result<String> {
         .into_iter()
         .map(|code| format!("`{code}`"))
         .collect();
-    let error = CommandError::refused(format!("there is no code `{code}`"));
+    let error = CommandError::refused(format!("unknown rule `{code}`"));
     Err(if near.is_empty() {
-        error.with_hint("a code stands in brackets after `error` or `warning`")
+        error.with_hint("use the name in brackets, as in `error[yaml/duplicate-key]`")
     } else {
         error.with_hint(format!("did you mean {}?", near.join(" or ")))
     })

@@ -22,7 +22,7 @@ impl Session {
     /// Starts in the current directory, or in `directory` relative to it.
     pub(crate) fn start(system: Arc<dyn System>, directory: Option<&Path>) -> Result<Session> {
         let current = system.current_dir().map_err(|error| {
-            CommandError::usage(format!("the current directory cannot be read: {error}"))
+            CommandError::usage(format!("cannot read the current directory: {error}"))
         })?;
         let directory = match directory {
             Some(typed) => {
@@ -32,7 +32,7 @@ impl Session {
                     return Err(CommandError::usage(format!(
                         "cannot open directory `{typed}`: {error}"
                     ))
-                    .with_hint("`-C` names the directory to start in"));
+                    .with_hint("pass an existing directory to `-C`"));
                 }
                 system.work_in(&directory);
                 directory
@@ -90,7 +90,7 @@ impl Session {
 
     fn directory_error(&self, error: &std::io::Error) -> CommandError {
         let directory = self.directory.display();
-        CommandError::usage(format!("the directory `{directory}` cannot be opened: {error}"))
+        CommandError::usage(format!("cannot open directory `{directory}`: {error}"))
     }
 
     /// Returns the policies of the machine and of the user.

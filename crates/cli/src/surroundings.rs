@@ -19,15 +19,15 @@ pub(crate) fn warn_of_root(ui: &mut Ui, session: &Session, root: &Root) -> Resul
         RootKind::Repository => Ok(()),
         RootKind::LostRepository => {
             ui.print_warning(&format!(
-                "`{shown}/.git` is a file that leads to no repository, so there is no history here"
+                "no git history here: the file `{shown}/.git` does not point to a repository"
             ))?;
-            ui.print_hint("`git worktree repair` repairs a worktree that was moved")
+            ui.print_hint("run `git worktree repair` if the worktree was moved")
         }
         RootKind::BareRepository => {
             ui.print_warning(&format!(
                 "`{shown}` is a bare git repository, without a working tree"
             ))?;
-            ui.print_hint("`git worktree add` makes a working tree")
+            ui.print_hint("run `git worktree add` to create a working tree")
         }
         RootKind::Wide(wide) => {
             ui.print_warning(&format!("`{shown}` is {}, not a project", wide.as_str()))?;

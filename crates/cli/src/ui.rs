@@ -193,7 +193,7 @@ impl Ui {
             writeln!(self.message_writer(), "{line}")?;
         }
         if let Some(more) = remarks.len().checked_sub(shown).filter(|&more| more > 0) {
-            writeln!(self.message_writer(), "and {more} more like these; -v shows all")?;
+            writeln!(self.message_writer(), "and {more} more; pass -v to show all")?;
         }
         Ok(())
     }

@@ -38,7 +38,7 @@ pub(crate) fn repeat_on_change(
             break;
         }
         if follow(&mut watch) == 0 {
-            ui.print_status("waiting for changes; ^C ends it")?;
+            ui.print_status("waiting for changes; press Ctrl-C to stop")?;
             watch.wait_for_change(&interruption);
         }
     }

@@ -29,7 +29,7 @@ pub enum FileEdit {
 #[non_exhaustive]
 pub enum ClientFileError {
     /// A link leads out of the base.
-    #[error("leads out of its directory")]
+    #[error("points outside its directory")]
     Outside,
     /// It cannot be read.
     #[error("cannot be read: {0}")]

@@ -32,13 +32,13 @@ impl<'t> JsonText<'t> {
         let collect =
             CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
         let parsed = parse_to_ast(text, &collect, &OPTIONS).map_err(|error| error.to_string())?;
-        let value = parsed.value.ok_or("there is nothing in it")?;
+        let value = parsed.value.ok_or("is empty")?;
         Ok(JsonText { text, value, tokens: parsed.tokens.unwrap_or_default() })
     }
 
     /// Returns the table at the top.
     pub(crate) fn top_table(&self) -> Result<&Object<'t>, String> {
-        self.value.as_object().ok_or_else(|| "is not a table of JSON, `{…}`".to_owned())
+        self.value.as_object().ok_or_else(|| "is not a JSON object, `{…}`".to_owned())
     }
 
     /// Returns the text with one more element: of the list at a path of keys, or of the table there if the element has a
@@ -72,7 +72,7 @@ impl<'t> JsonText<'t> {
     ) -> Result<String, String> {
         let mut at = &self.value;
         for (depth, key) in path.iter().enumerate() {
-            let table = at.as_object().ok_or_else(|| "is not a table of JSON".to_owned())?;
+            let table = at.as_object().ok_or_else(|| "is not a JSON object".to_owned())?;
             let Some(found) = find_property(table, key)? else {
                 let innermost = match name {
                     Some(name) => format!("{{{}: {value}}}", quote_json(name)),
@@ -90,8 +90,8 @@ impl<'t> JsonText<'t> {
             };
             at = &found.value;
         }
-        let to =
-            Container::from_value(at).ok_or_else(|| "is neither a list nor a table".to_owned())?;
+        let to = Container::from_value(at)
+            .ok_or_else(|| "is neither an array nor an object".to_owned())?;
         let new = JsonText::parse(value)?;
         let is_marked = is_marked && !path.is_empty();
         Ok(self.append_element(&to, is_marked, |layout| match name {

@@ -107,9 +107,9 @@ pub(crate) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
     match format_of(source) {
         AgentFormat::AgentFile => None,
         AgentFormat::Portable => report(
-            "this is a portable agent: it is compiled for clients, and nothing here runs it",
-            "`brief registry build` writes it for each client, `brief lint` checks it; \
-             what `brief agent` runs is called `agents/CATEGORY_NAME.agent.md`",
+            "`brief agent` does not run this file: it is a shared agent, compiled for clients",
+            "run `brief registry build` to write it for each client, `brief lint` to check it; \
+             agent files are named `agents/CATEGORY_NAME.agent.md`",
         ),
         AgentFormat::Copilot => {
             let front = FrontMatter::from_source(source);
@@ -120,8 +120,8 @@ pub(crate) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
                 return None;
             }
             report(
-                "this is a custom agent of GitHub Copilot, not an agent file that `brief agent` runs",
-                "`brief lint` checks it as Copilot reads it; it works from `.github/agents`",
+                "`brief agent` does not run this file: it is a GitHub Copilot custom agent",
+                "Copilot loads it from `.github/agents`; run `brief lint` to check it",
             )
         }
     }

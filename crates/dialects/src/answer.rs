@@ -508,7 +508,7 @@ impl<'r> About<'r, '_> {
     fn write_words(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let does = |count| if count == 1 { "does" } else { "do" };
         match self.reason {
-            Reason::Listed => formatter.write_str("listed without a path"),
+            Reason::Listed => formatter.write_str("is listed because no path was given"),
             Reason::Stated(words) => formatter.write_str(words),
             Reason::Composed(words) => formatter.write_str(words),
             Reason::Covers { pattern } => write!(formatter, "match `{pattern}` covers"),

@@ -39,7 +39,7 @@ pub struct LockedFiles {
 #[non_exhaustive]
 pub enum LockProblem {
     /// A newer program wrote it.
-    #[error("has version {found}, and this program knows {LOCK_VERSION}")]
+    #[error("has version {found}, but this version of brief supports {LOCK_VERSION}")]
     Version {
         /// The version of the lock.
         found: i64,
@@ -100,7 +100,7 @@ impl DependencyText {
     pub fn into_dependency(self) -> Result<LockedDependency, (String, String)> {
         let DependencyText { ecosystem, name, version, from, sha256, capabilities, files } = self;
         let Some(ecosystem) = Ecosystem::from_name(&ecosystem) else {
-            let problem = format!("there is no kind of package `{ecosystem}`");
+            let problem = format!("unknown package kind `{ecosystem}`");
             return Err((ecosystem, problem));
         };
         let split = |entry: String| match entry.rsplit_once(' ') {
@@ -216,7 +216,7 @@ pub fn read_lock<T: DeserializeOwned>(text: &str) -> Result<T, LockProblem> {
     match document.get("version").map(Item::as_integer) {
         Some(Some(OLDEST_LOCK..=LOCK_VERSION)) => {}
         Some(Some(found)) if found > LOCK_VERSION => return Err(LockProblem::Version { found }),
-        Some(_) => return Err(at(line_of_version(text), "there is no such `version` of a lock")),
+        Some(_) => return Err(at(line_of_version(text), "has an unknown `version`")),
         None => return Err(at(0, "has no `version`")),
     }
     T::deserialize(Deserializer::from(document))
@@ -247,7 +247,7 @@ fn by_parser(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
     let mut items = Vec::new();
     for ItemText { kind, name, clients, files } in read_lock::<LockText>(text)?.item {
         let Some(kind) = ItemKind::from_name(&kind) else {
-            let (line, problem) = (line_with(text, &kind), format!("there is no kind `{kind}`"));
+            let (line, problem) = (line_with(text, &kind), format!("unknown kind `{kind}`"));
             return Err(LockProblem::Invalid { line, problem });
         };
         let files: Vec<String> = files.iter().map(|entry| path_of(entry).to_owned()).collect();

@@ -461,7 +461,7 @@ fn home_gap(system: &dyn System) -> Option<Diagnostic> {
     let home = home_directory(system)?;
     let error = system.open_dir(&home).err().filter(|error| error.kind() != ErrorKind::NotFound)?;
     let source = Arc::new(Source::without_text(&home));
-    let message = format!("the home directory cannot be read: {error}");
+    let message = format!("cannot read the home directory: {error}");
     Some(Diagnostic::new(rules::project::UNREADABLE_HOME, &source, Span::empty_at(0), message))
 }
 
@@ -469,15 +469,15 @@ pub(crate) fn gap_diagnostic(gap: &Gap) -> Diagnostic {
     let source = Arc::new(Source::without_text(&gap.path));
     let (rule, message) = match &gap.reason {
         GapReason::Unreadable(error) => {
-            (rules::project::UNREADABLE_DIRECTORY, format!("the directory cannot be read: {error}"))
+            (rules::project::UNREADABLE_DIRECTORY, format!("cannot read the directory: {error}"))
         }
         GapReason::TooDeep { limit } => (
             rules::project::TOO_DEEP,
-            format!("more than {limit} directories deep; not everything here was read"),
+            format!("more than {limit} directories deep; brief did not read everything here"),
         ),
         GapReason::TooMany { limit } => (
             rules::project::TOO_MANY_ENTRIES,
-            format!("the project has more than {limit} entries; from here on it was not read"),
+            format!("the project has more than {limit} entries; brief did not read the rest"),
         ),
         GapReason::NoProject(wide) => {
             let (path, wide) = (gap.path.display(), wide.as_str());

@@ -9,7 +9,7 @@ use std::path::Path;
 use brief_dialects::{Reason, Resolution};
 
 /// The reason of everything that is left out here.
-const REASON: &str = "it belongs to a dependency, and work in one gets nothing from it";
+const REASON: &str = "belongs to a dependency, whose guidance does not apply to work inside it";
 
 /// Leaves out what lies below a directory of dependencies. Its own files are the project's.
 pub(crate) fn leave_out(answer: &mut Resolution<'_>, directory: &Path) {

@@ -257,6 +257,6 @@ fn a_lock_of_a_newer_version_is_told_once() {
         let found = catalog.diagnostics();
         let [found] = &found[..] else { panic!("{found:#?}") };
         assert_eq!(found.code(), "project/unreadable-lock");
-        assert!(found.message.contains("has version 3, and this program knows 2"));
+        assert!(found.message.contains("has version 3, but this version of brief supports 2"));
     });
 }

@@ -94,7 +94,7 @@ fn expand_text(system: &dyn System, directory: &Path, text: &str) -> Result<Stri
             let value = value.or_else(|| default.map(str::to_owned));
             filled.push_str(&value.ok_or_else(|| format!("the variable `{name}` has no value"))?);
         } else if inside.starts_with("input:") {
-            return Err(format!("only its client can ask for `${{{inside}}}`"));
+            return Err(format!("only its client can prompt for `${{{inside}}}`"));
         } else {
             filled.push_str(&rest[start..=start + length]);
         }

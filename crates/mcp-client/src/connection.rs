@@ -107,7 +107,7 @@ impl McpConnection {
         stop: &Interruption,
     ) -> Result<McpConnection, String> {
         let until = system.elapsed() + patience;
-        let problem = |problem: String| format!("the server `{name}` cannot be started: {problem}");
+        let problem = |problem: String| format!("cannot start the server `{name}`: {problem}");
         let filled = address.expand_variables(system.as_ref(), directory).map_err(problem)?;
         match &filled {
             ServerAddress::Program(program) => {
@@ -117,7 +117,7 @@ impl McpConnection {
             }
             ServerAddress::Remote(remote) => {
                 McpConnection::connect_remote(system, remote, until, stop)
-                    .map_err(|problem| format!("the server `{name}` cannot be reached: {problem}"))
+                    .map_err(|problem| format!("cannot reach the server `{name}`: {problem}"))
             }
         }
     }
@@ -158,7 +158,7 @@ impl McpConnection {
                 let last = said.lines().rev().find(|line| !line.trim().is_empty());
                 Err(last.map_or(problem.clone(), |last| {
                     let words: String = last.trim().chars().take(MOST_WORDS).collect();
-                    format!("{problem}; it says: {}", visible_line(&words))
+                    format!("{problem}; server output: {}", visible_line(&words))
                 }))
             }
         }
@@ -288,7 +288,7 @@ impl McpConnection {
     ) -> Result<Result<Value, String>, String> {
         let answer = self.exchange_messages(method, params, until)?;
         Ok(answer.map_err(|error| match error.message.as_str() {
-            "" => "the server refused".to_owned(),
+            "" => "the server refused the request".to_owned(),
             message => message.to_owned(),
         }))
     }

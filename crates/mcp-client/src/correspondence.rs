@@ -70,7 +70,7 @@ impl Correspondence {
         let (host, is_encrypted) =
             (lowercase_host(&address), address.scheme_str() == Some("https"));
         let route = Route::from_environment(system.as_ref(), is_encrypted, &host)
-            .map_err(|error| format!("`SSL_CERT_FILE` cannot be read: {error}"))?;
+            .map_err(|error| format!("cannot read `SSL_CERT_FILE`: {error}"))?;
         let is_free = |(name, _): &&(String, String)| {
             !OURS.split(' ').any(|ours| ours.eq_ignore_ascii_case(name))
         };
@@ -235,10 +235,8 @@ impl Correspondence {
                 let _ = to.send(RemoteEvent::Message(message));
                 Ok(())
             }
-            (200..300, _) => {
-                Err("the server answered with something else than a message".to_owned())
-            }
-            (404, _) if self.has_session() => Err("the server has ended our session".to_owned()),
+            (200..300, _) => Err("the server answered with an invalid message".to_owned()),
+            (404, _) if self.has_session() => Err("the server ended the session".to_owned()),
             (status, _) => Err(render_refusal(status)),
         }
     }
@@ -338,7 +336,7 @@ fn follow_redirects(
             None => return Ok(response),
         }
     }
-    Err("the server redirects too often".to_owned())
+    Err("the server sent too many redirects".to_owned())
 }
 
 /// The limit for the bytes of a message.
@@ -346,14 +344,14 @@ const MESSAGE_BYTES: u64 = limits::TOOL_MESSAGE_BYTES as u64;
 
 /// Parses an address, if a server may be asked there.
 fn parse_address(url: &str) -> Result<Uri, String> {
-    let address: Uri = url.parse().map_err(|_| "its `url` is not an address".to_owned())?;
+    let address: Uri = url.parse().map_err(|_| "its `url` is not a valid URL".to_owned())?;
     if address.authority().is_none_or(|authority| authority.as_str().contains('@')) {
-        return Err("its `url` has no host, or a password in it".to_owned());
+        return Err("its `url` has no host or contains a password".to_owned());
     }
     match address.scheme_str() {
         Some("https") => Ok(address),
         Some("http") if is_own_machine(&lowercase_host(&address)) => Ok(address),
-        Some("http") => Err("a server elsewhere is asked over `https`".to_owned()),
+        Some("http") => Err("a server on another machine requires `https`".to_owned()),
         _ => Err("its `url` is neither `https` nor `http`".to_owned()),
     }
 }
@@ -370,9 +368,9 @@ fn header_value(response: &Response<ureq::Body>, name: &str) -> Option<String> {
 pub(crate) fn render_refusal(status: u16) -> String {
     match status {
         300..=399 => {
-            format!("the server answered {status}: redirects to another host are not followed")
+            format!("the server answered {status}: brief does not follow redirects to another host")
         }
-        401 | 403 => format!("the server answered {status}: it wants other `headers`"),
+        401 | 403 => format!("the server answered {status}: check its `headers`"),
         _ => format!("the server answered {status}"),
     }
 }
@@ -434,9 +432,9 @@ pub(crate) fn join_address(base: &Uri, named: &str) -> Result<Uri, String> {
         format!("{scheme}://{authority_text}{directory}/{named}")
     };
     let address: Uri =
-        whole.parse().map_err(|_| "the server names an address that is none".to_owned())?;
+        whole.parse().map_err(|_| "the server sent an invalid address".to_owned())?;
     if origin(&address) != (scheme, authority) {
-        return Err("the server names an address on another host".to_owned());
+        return Err("the server sent an address on another host".to_owned());
     }
     Ok(address)
 }

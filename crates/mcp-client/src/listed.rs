@@ -92,7 +92,7 @@ impl ServerTool {
             }
         }
         if found.len() > limits::TOOLS {
-            problems.push(format!("only {} tools of servers are listed", limits::TOOLS));
+            problems.push(format!("brief lists only the first {} tools of servers", limits::TOOLS));
             found.truncate(limits::TOOLS);
         }
         (found, problems)
@@ -103,8 +103,8 @@ impl ServerTool {
 pub fn held_back_note(server: &str, tool: &str) -> String {
     let tool = visible_line(tool);
     format!(
-        "the tool `{tool}` of the server `{server}` is held back: it has changed, or is new, since you accepted its tools; \
-         `brief mcp servers --check --accept` shows it"
+        "the tool `{tool}` of the server `{server}` is blocked: it is new or has changed since you accepted its tools; \
+         run `brief mcp servers --check --accept` to review it"
     )
 }
 

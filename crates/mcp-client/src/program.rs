@@ -71,7 +71,7 @@ impl MessageLines {
                     return Err(WireFailure::Late);
                 }
                 Err(error) => {
-                    return broken(&format!("the output of the server cannot be read: {error}"));
+                    return broken(&format!("cannot read the output of the server: {error}"));
                 }
             }
         }

@@ -60,7 +60,7 @@ fn next(events: &Receiver<RemoteEvent>, patience: Duration) -> Result<RemoteEven
 fn next_message(events: &Receiver<RemoteEvent>, patience: Duration) -> Result<Value, WireFailure> {
     match next(events, patience)? {
         RemoteEvent::Message(message) => Ok(message),
-        _ => Err(WireFailure::Broken("the server names another address".to_owned())),
+        _ => Err(WireFailure::Broken("the server sent a different address".to_owned())),
     }
 }
 

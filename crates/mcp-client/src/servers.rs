@@ -156,7 +156,7 @@ impl ConfiguredServers {
         let Some(server) = self.configured.get(name) else {
             let names: Vec<&str> = self.names().collect();
             return Err(format!(
-                "there is no server `{name}`; configured are: {}",
+                "unknown server `{name}`; configured servers: {}",
                 names.join(", ")
             ));
         };

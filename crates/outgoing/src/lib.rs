@@ -70,7 +70,7 @@ impl Route {
             // The address may hold a password.
             Some(address) => Some(
                 ureq::Proxy::new(address)
-                    .map_err(|_| "the address of the proxy in the environment cannot be used")?,
+                    .map_err(|_| "invalid proxy address in the environment")?,
             ),
             None => None,
         };

@@ -306,7 +306,7 @@ impl Judge<'_> {
                 if let Some(path) = value.as_str().filter(|path| !self.is_own(key, path)) {
                     let id = self.id;
                     let message = format!(
-                        "a client that comes with a source may not write `{path}`, only below `.{id}/` and `{SHARED}/`, and `{INSTRUCTIONS}`"
+                        "a client from a source cannot write `{path}`, only below `.{id}/` and `{SHARED}/`, and `{INSTRUCTIONS}`"
                     );
                     self.report_problem(value.span(), message);
                 }
@@ -332,7 +332,7 @@ impl Judge<'_> {
         let span = span.map_or(Span::default(), |range| Span::new(range.start, range.end));
         let problem = Diagnostic::new(rules::item::INVALID_CONFIG, self.source, span, message);
         self.found.problems.push(problem.with_help(
-            "read the file; if you want what it does, copy it to `.brief/clients` yourself",
+            "review the file; to allow what it does, copy it to `.brief/clients` yourself",
         ));
     }
 }

@@ -108,7 +108,7 @@ impl OwnClients {
                 Ok(bytes) => own.add_source(Arc::new(Source::from_bytes(path, bytes))),
                 Err(error) => {
                     let source = Arc::new(Source::without_text(&path));
-                    let message = format!("the client cannot be read: {error}");
+                    let message = format!("cannot read the client file: {error}");
                     own.diagnostics.push(client_problem(&source, Span::default(), message));
                 }
             }
@@ -170,7 +170,7 @@ pub fn parse_client(source: &Arc<Source>) -> Result<Client, Vec<Diagnostic>> {
         client_problem(source, span, message)
     };
     let document = Document::parse(text).map_err(|error| {
-        vec![wrong(error.span(), format!("the file is not TOML: {}", error.message()))]
+        vec![wrong(error.span(), format!("the file is not valid TOML: {}", error.message()))]
     })?;
     let mut problems = Vec::new();
     // Each key by itself, so that one mistake does not hide the next.
@@ -223,9 +223,8 @@ fn required_keys() -> Table {
 }
 
 fn client_problem(source: &Arc<Source>, span: Span, message: String) -> Diagnostic {
-    Diagnostic::new(rules::item::INVALID_CONFIG, source, span, message).with_help(
-        "`brief schema client` prints the keys of this file; docs/clients has files that are right",
-    )
+    Diagnostic::new(rules::item::INVALID_CONFIG, source, span, message)
+        .with_help("run `brief schema client` to print the keys; docs/clients has valid examples")
 }
 
 /// Returns whether a text has a-z, 0-9 and hyphens only, as names of clients and settings do.
@@ -239,9 +238,12 @@ fn check_client(source: &Source, client: &Client) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let id = &*client.id;
     if !is_plain_word(id) {
-        found.push((id.to_owned(), "a client's `id` has a-z, 0-9 and hyphens only".to_owned()));
+        found.push((
+            id.to_owned(),
+            "a client's `id` can contain only a-z, 0-9 and hyphens".to_owned(),
+        ));
     } else if source.path().file_stem().is_none_or(|stem| stem != id) {
-        found.push((id.to_owned(), format!("the file of this client is called `{id}.toml`")));
+        found.push((id.to_owned(), format!("the file of this client must be named `{id}.toml`")));
     }
     for name in std::iter::once(&client.id).chain(&client.aliases) {
         if BUILTIN.find_client(name).is_some() {
@@ -310,14 +312,14 @@ mod tests {
     fn a_client_that_is_built_in_stays_as_it_is() {
         for (text, message) in [
             (RIGHT.replace("acme", "claude"), "`claude` is built in"),
-            (RIGHT.replace("acme", "other"), "is called `other.toml`"),
-            (RIGHT.replace("acme", "A b"), "has a-z, 0-9 and hyphens only"),
+            (RIGHT.replace("acme", "other"), "must be named `other.toml`"),
+            (RIGHT.replace("acme", "A b"), "can contain only a-z, 0-9 and hyphens"),
             (format!("{RIGHT}aliases = [\"codex\"]\n"), "`codex` is built in"),
             (format!("{RIGHT}reads = [{{ path = \"../x\" }}]\n"), "not a plain relative path"),
             (format!("{RIGHT}signs = [\"/etc\"]\n"), "not a plain relative path"),
             (format!("{RIGHT}items-of = \"cluade\"\n"), "did you mean `claude`?"),
             ("id = \"acme\"\n".to_owned(), "missing field `name`"),
-            ("id = [".to_owned(), "the file is not TOML"),
+            ("id = [".to_owned(), "the file is not valid TOML"),
         ] {
             let found = problems(&text);
             assert!(found.iter().any(|found| found.contains(message)), "{text}: {found:?}");
@@ -337,6 +339,6 @@ mod tests {
         let other = format!("{RIGHT}reads = [{{ path = \"AGENTS.md\", form = \"cursor\" }}]\n");
         let mut own = OwnClients::default();
         own.add_source(Arc::new(Source::new("acme.toml", other)));
-        assert!(own.diagnostics[0].message.contains("say differently what `AGENTS.md` is"));
+        assert!(own.diagnostics[0].message.contains("disagree on what `AGENTS.md` is"));
     }
 }

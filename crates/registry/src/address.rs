@@ -32,10 +32,10 @@ impl Address {
     /// password.
     pub(crate) fn parse(text: &str) -> Result<Address, &'static str> {
         if text.starts_with('-') {
-            return Err("an address does not start with `-`");
+            return Err("starts with `-`");
         }
         if text.chars().any(|character| character.is_control() || hidden::is_hidden(character)) {
-            return Err("has control characters or invisible ones");
+            return Err("contains control or invisible characters");
         }
         let Some((scheme, rest)) = split_scheme(text) else { return Address::parse_remote(text) };
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -46,17 +46,17 @@ impl Address {
         let scheme = scheme.to_ascii_lowercase();
         if scheme == "file" {
             if credentials.is_some() || !matches!(host, "" | "localhost") {
-                return Err("a file has no host; write `file:///absolute/path`");
+                return Err("a file address has no host; write `file:///absolute/path`");
             }
         } else if !is_host(host) {
             return Err(
-                "the host is not valid; a `/`, `?` or `#` in a password is written as `%2F`, `%3F` or `%23`",
+                "has an invalid host; write `/`, `?` or `#` in a password as `%2F`, `%3F` or `%23`",
             );
         } else if text.contains([' ', '#', '\\']) {
-            return Err("has a space, `#` or `\\`; a version is written as `?ref=…`");
+            return Err("contains a space, `#` or `\\`; write a version as `?ref=…`");
         }
         if path.trim_matches('/').is_empty() {
-            return Err("names no repository");
+            return Err("has no repository path");
         }
         let address = Address::Url {
             host: if scheme == "file" { String::new() } else { host.to_owned() },
@@ -69,14 +69,14 @@ impl Address {
     }
 
     fn parse_remote(text: &str) -> Result<Address, &'static str> {
-        let (host, path) = text.split_once(':').ok_or("is not the address of a repository")?;
+        let (host, path) = text.split_once(':').ok_or("is neither a URL nor `user@host:path`")?;
         let (user, host) = host.rsplit_once('@').unwrap_or(("git", host));
         // A single letter before the colon is a drive.
         if !is_user(user) || !is_host(host) || host.len() < 2 {
             return Err("is not of the form `user@host:path`");
         }
         if path.trim_matches('/').is_empty() || path.starts_with(['-', ':']) {
-            return Err("names no repository");
+            return Err("has no repository path");
         }
         Ok(Address::Remote(text.to_owned()))
     }
@@ -86,12 +86,14 @@ impl Address {
             return Ok(());
         };
         if scheme == "ssh" {
-            let problem = "ssh takes a user's name and no password; keys are the way";
+            let problem = "contains a password; ssh takes a user name and a key";
             return is_user(credentials).then_some(()).ok_or(problem);
         }
         match percent_decoded(credentials) {
             Some(decoded) if !decoded.chars().any(char::is_control) => Ok(()),
-            _ => Err("the user's name or the password is not written as a URL has it"),
+            _ => Err(
+                "the user name or password is not valid in a URL; percent-encode special characters",
+            ),
         }
     }
 

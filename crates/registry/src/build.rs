@@ -33,7 +33,7 @@ const LOCK: &str = "lock";
 
 /// The advice that goes with a conflict.
 const ADVICE: Advice = Advice {
-    edited: "put the change into the source, then build with `--force`",
+    edited: "make the change in the source, then build with `--force`",
     foreign: "move it away, or build into another directory",
     stale: "remove it, or build with `--force`",
 };
@@ -114,7 +114,7 @@ impl BuildOutcome {
 #[non_exhaustive]
 pub enum BuildError {
     /// The registry cannot be opened.
-    #[error("the registry `{}` cannot be opened: {error}", path.display())]
+    #[error("cannot open the registry `{}`: {error}", path.display())]
     Registry {
         /// The registry, absolute.
         path: PathBuf,
@@ -122,25 +122,25 @@ pub enum BuildError {
         error: io::Error,
     },
     /// The registry has no items.
-    #[error("there are no items in `{}`", path.display())]
+    #[error("no items in `{}`", path.display())]
     NoItems {
         /// The registry, absolute.
         path: PathBuf,
     },
     /// The configuration names an output directory outside the registry.
-    #[error("`build.out` leads out of the registry, to `{}`", path.display())]
+    #[error("`build.out` points outside the registry, to `{}`", path.display())]
     OutOutside {
         /// The directory that `build.out` names.
         path: PathBuf,
     },
     /// The output directory holds items of the registry.
-    #[error("`{}` holds items, so it cannot be the output directory", path.display())]
+    #[error("`{}` contains items, so it cannot be the output directory", path.display())]
     OutIsSource {
         /// The directory.
         path: PathBuf,
     },
     /// The output directory cannot be opened, created or written.
-    #[error("the directory `{}` cannot be used: {error}", path.display())]
+    #[error("cannot use the directory `{}`: {error}", path.display())]
     Out {
         /// The directory.
         path: PathBuf,
@@ -148,13 +148,13 @@ pub enum BuildError {
         error: io::Error,
     },
     /// The output directory has a journal that another machine wrote.
-    #[error("`{}` was not written on this machine for this directory; nothing was carried out", path.display())]
+    #[error("`{}` is the journal of another machine or directory; nothing was changed", path.display())]
     ForeignJournal {
         /// The journal.
         path: PathBuf,
     },
     /// The record of the last build is not valid.
-    #[error("the record of the last build, `{}`, cannot be read: {problem}", path.display())]
+    #[error("cannot read the record of the last build, `{}`: {problem}", path.display())]
     Record {
         /// The record.
         path: PathBuf,

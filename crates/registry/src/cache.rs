@@ -125,8 +125,7 @@ impl<'s> Cache<'s> {
             Err(error) if error.is_about_reach() => match slot.find_earlier_commit()? {
                 CachedCommit::Files(mut checkout) => {
                     let commit = checkout.commit.get(..12).unwrap_or_default();
-                    let note =
-                        format!("{error}; commit {commit} of an earlier run is used instead");
+                    let note = format!("{error}; using commit {commit} from an earlier run");
                     checkout.notes.insert(0, note);
                     Ok(checkout)
                 }
@@ -160,7 +159,7 @@ impl<'s> Cache<'s> {
         let address = source.check()?;
         let name = commit.to_ascii_lowercase();
         if !is_commit(&name) {
-            let reason = "a commit is written with all its digits, 40 or 64";
+            let reason = "write all 40 or 64 digits of a commit";
             return Err(SourceError::Reference { reference: one_line(commit), reason }.into());
         }
         CacheSlot::new(self, source, &address).checkout_commit(&name, network)

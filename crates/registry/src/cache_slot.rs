@@ -323,9 +323,9 @@ impl<'a> CacheSlot<'a> {
             repository: self.shown.clone(),
             reference: one_line(reference),
             help: if is_short {
-                "a commit has to be written with all its digits"
+                "write all digits of a commit"
             } else {
-                "list them with `git ls-remote`"
+                "run `git ls-remote` to list them"
             },
         }
     }

@@ -51,7 +51,7 @@ pub fn remove_resolved_findings(
         .collect();
     if !unread.is_empty() {
         let help = format!(
-            "the source `{}` of brief.toml is not here; `brief sync` fetches it",
+            "the source `{}` of brief.toml is not fetched; run `brief sync`",
             unread.join("`, `")
         );
         let of_bundles = diagnostics.iter_mut().filter(|found| OF_BUNDLES.contains(&found.rule));

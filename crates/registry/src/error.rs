@@ -22,14 +22,14 @@ pub enum FetchError {
     Oci(#[from] OciError),
     /// No directory of `PATH` outside the project has a `git`.
     #[error(
-        "`git` was not found in a directory of `PATH` outside the project, and is needed for `{repository}`; install it, or clone it yourself and name the directory"
+        "cannot fetch `{repository}`: no `git` on `PATH` outside the project; install git, or clone the repository and use that directory"
     )]
     GitMissing {
         /// The redacted address of the source.
         repository: String,
     },
     /// `git` could not be started.
-    #[error("`git` could not be started for `{repository}`")]
+    #[error("cannot start `git` for `{repository}`")]
     NotStarted {
         /// The redacted address of the source.
         repository: String,
@@ -39,7 +39,7 @@ pub enum FetchError {
     },
     /// `git` failed with a message.
     #[error(
-        "git could not read `{repository}`: {said}; check the address, and that `git ls-remote` can read it without asking"
+        "git cannot read `{repository}`: {said}; check the address, and that `git ls-remote` works without a prompt"
     )]
     Git {
         /// The redacted address of the source.
@@ -49,7 +49,7 @@ pub enum FetchError {
     },
     /// The server denies access, or has no such repository.
     #[error(
-        "`{repository}` does not exist, or is not public: {said}; check the address, and that `git ls-remote` can read it without asking"
+        "`{repository}` does not exist or is not public: {said}; check the address, and that `git ls-remote` works without a prompt"
     )]
     Denied {
         /// The redacted address of the source.
@@ -59,7 +59,7 @@ pub enum FetchError {
     },
     /// `git` exceeded the time limit.
     #[error(
-        "git took longer than {} seconds for `{repository}`; clone it yourself and name the directory",
+        "git took longer than {} seconds for `{repository}`; clone it yourself and use that directory",
         limits::REMOTE_SECONDS
     )]
     TimedOut {
@@ -74,7 +74,7 @@ pub enum FetchError {
     },
     /// The output of `git` is not in a known format.
     #[error(
-        "git answered in an unknown way for `{repository}` ({what}); a newer git may help, or clone it yourself and name the directory"
+        "unexpected git output for `{repository}` ({what}); upgrade git, or clone it yourself and use that directory"
     )]
     Puzzled {
         /// The redacted address of the source.
@@ -83,7 +83,7 @@ pub enum FetchError {
         what: &'static str,
     },
     /// The repository has no such branch, tag or commit.
-    #[error("`{repository}` has no branch, tag or commit `{reference}`; {help}")]
+    #[error("no branch, tag or commit `{reference}` in `{repository}`; {help}")]
     ReferenceMissing {
         /// The redacted address of the source.
         repository: String,
@@ -93,14 +93,14 @@ pub enum FetchError {
         help: &'static str,
     },
     /// The server lists no commit.
-    #[error("`{repository}` shows no commit; name a branch, tag or commit with `?ref=…`")]
+    #[error("no commit found in `{repository}`; name a branch, tag or commit with `?ref=…`")]
     Empty {
         /// The redacted address of the source.
         repository: String,
     },
     /// The commit has no such directory.
     #[error(
-        "commit {commit} of `{repository}` has no directory `{subpath}`; look for it with `git ls-tree`, or name another after `//`"
+        "no directory `{subpath}` in `{repository}` at commit {commit}; run `git ls-tree` to find it, or name another directory after `//`"
     )]
     SubpathMissing {
         /// The redacted address of the source.
@@ -124,7 +124,7 @@ pub enum FetchError {
     },
     /// A file name in the repository would escape its directory.
     #[error(
-        "`{repository}` has the name `{name}`, which would lead out of its directory; do not trust it"
+        "unsafe file name `{name}` in `{repository}`: points outside its directory; do not trust this source"
     )]
     HostileName {
         /// The redacted address of the source.
@@ -134,14 +134,14 @@ pub enum FetchError {
     },
     /// The source is not in the cache, and the network may not be used.
     #[error(
-        "`{repository}` was not fetched before, and nothing is fetched offline; run once with the network"
+        "`{repository}` is not in the cache and cannot be fetched offline; run once with network access"
     )]
     NotCached {
         /// The redacted address of the source.
         repository: String,
     },
     /// The cache could not be read or written.
-    #[error("the cache could not be used at `{}`", path.display())]
+    #[error("cannot use the cache at `{}`", path.display())]
     Io {
         /// The path in the cache.
         path: PathBuf,

@@ -67,7 +67,7 @@ impl OmittedFiles {
             return;
         }
         let path = one_line(&path.to_string_lossy());
-        self.named.push(format!("`{path}` was left out: {reason}"));
+        self.named.push(format!("skipped `{path}`: {reason}"));
     }
 
     /// Adds an entry that this system cannot hold. Other errors are returned: a file must not be lost silently.
@@ -76,10 +76,10 @@ impl OmittedFiles {
         match outcome {
             // Some file systems ignore case, and a hostile tree can hold one name twice.
             Err(error) if matches!(error.kind(), AlreadyExists | IsADirectory | NotADirectory) => {
-                self.add_omitted(&entry.path, "its name is taken");
+                self.add_omitted(&entry.path, "another file has this name");
             }
             Err(error) if error.kind() == Unsupported && entry.kind == TreeFileKind::Link => {
-                self.add_omitted(&entry.path, "is a link, which this system does not have");
+                self.add_omitted(&entry.path, "is a link, which this system does not support");
             }
             outcome => return outcome,
         }
@@ -89,8 +89,8 @@ impl OmittedFiles {
     fn into_lines(mut self) -> Vec<String> {
         if self.more > 0 {
             self.named.push(match self.more {
-                1 => "1 more file was left out".to_owned(),
-                more => format!("{more} more files were left out"),
+                1 => "skipped 1 more file".to_owned(),
+                more => format!("skipped {more} more files"),
             });
         }
         self.named
@@ -115,7 +115,7 @@ impl Extraction<'_> {
         self.read_all(&links, |entry, bytes| {
             let Some(target) = path_from(bytes).filter(|target| stays_inside(&entry.path, target))
             else {
-                notes.add_omitted(&entry.path, "is a link that leads out of the directory");
+                notes.add_omitted(&entry.path, "is a link that points outside the directory");
                 return Ok(());
             };
             let path = self.root.join(&entry.path);
@@ -181,7 +181,7 @@ impl Extraction<'_> {
                 name: one_line(&String::from_utf8_lossy(line.name)),
             })?;
             if line.mode == "160000" {
-                notes.add_omitted(&path, "submodules are not fetched");
+                notes.add_omitted(&path, "is a submodule, which brief does not fetch");
                 continue;
             }
             let (Some(kind), Some(size)) = (line.kind(), line.size) else {
@@ -206,7 +206,7 @@ impl Extraction<'_> {
             let (all, kept) = (group_digits(all as u64), group_digits(entries.len() as u64));
             notes
                 .named
-                .push(format!("is large: {kept} of {all} files, those of guidance, are read"));
+                .push(format!("is large: brief reads only the {kept} guidance files of {all}"));
         }
         if entries.len() > limits::REMOTE_GUIDANCE_FILES {
             return Err(self.too_large(most, "files"));

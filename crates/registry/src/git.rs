@@ -182,7 +182,7 @@ impl Git<'_> {
                 Err(FetchError::Denied { repository, said })
             }
             GitOutcome::Failed(said) => Err(FetchError::Git { repository, said }),
-            GitOutcome::TooMuch => Err(FetchError::Puzzled { repository, what: "without end" }),
+            GitOutcome::TooMuch => Err(FetchError::Puzzled { repository, what: "too long" }),
         }
     }
 
@@ -310,7 +310,7 @@ fn last_words(stderr: &[u8]) -> String {
         .collect();
     let words = lines[lines.len().saturating_sub(2)..].join("; ");
     if words.is_empty() {
-        return "it gave no reason".to_owned();
+        return "no reason given".to_owned();
     }
     let words: String = redact_credentials(&words).chars().take(LAST_WORDS).collect();
     one_line(&words)
@@ -327,7 +327,7 @@ mod tests {
             last_words(said),
             "ssh: no\\u{1b}[31m route; fatal: Could not read https://***@h/r"
         );
-        assert_eq!(last_words(b""), "it gave no reason");
+        assert_eq!(last_words(b""), "no reason given");
         assert!(last_words(&b"x".repeat(10_000)).len() <= LAST_WORDS);
     }
 }

@@ -298,7 +298,7 @@ impl RawLock {
                 shared.entries.into_iter().map(RawEntry::into_shared_entry).collect();
             let entries = entries.ok_or((
                 mark,
-                "an entry is neither a value of a list, a key of a table nor a block".to_owned(),
+                "an entry must be a list value, a table key or a block".to_owned(),
             ))?;
             // A file without entries of ours needs no line.
             if !entries.is_empty() {
@@ -321,16 +321,25 @@ impl RawSource {
             }
             (None, Some(oci), None) => ManifestPlace::Oci { oci, reference: self.reference },
             (None, None, Some(directory)) => ManifestPlace::Directory(directory),
-            _ => return Err((mark, "a source has `git`, `oci` or `directory`".to_owned())),
+            _ => {
+                return Err((
+                    mark,
+                    "a source must have exactly one of `git`, `oci` and `directory`".to_owned(),
+                ));
+            }
         };
         if matches!(place, ManifestPlace::Git { .. }) != self.commit.is_some() {
-            return Err((mark, "a repository has a `commit`, a directory has none".to_owned()));
+            return Err((
+                mark,
+                "a source with `git` must have a `commit`, and no other source may have one"
+                    .to_owned(),
+            ));
         }
         let is_oci = matches!(place, ManifestPlace::Oci { .. });
         if is_oci != self.digest.is_some()
             || (!is_oci && (self.signer.is_some() || self.created.is_some()))
         {
-            let problem = "an artifact has a `digest`, and nothing else has one or a `signer`";
+            let problem = "a source with `oci` must have a `digest`, and no other source may have a `digest` or `signer`";
             return Err((mark, problem.to_owned()));
         }
         if let Some(text) = self.digest.as_ref().filter(|text| !crate::oci::is_digest(text)) {
@@ -360,7 +369,7 @@ impl RawSource {
 impl RawItem {
     fn into_locked_item(self, is_old: bool) -> Result<(ItemId, LockedItem), Wrong> {
         let Some(kind) = ItemKind::from_name(&self.kind) else {
-            return Err((quote_string(&self.kind), format!("there is no kind `{}`", self.kind)));
+            return Err((quote_string(&self.kind), format!("unknown kind `{}`", self.kind)));
         };
         if !is_sha256(&self.sha256) {
             return Err((

@@ -20,7 +20,7 @@ use crate::source::{
 /// The prefixes of the hosts in [`HOSTS`], in the same order.
 const PREFIXES: [&str; 3] = ["github:", "gitlab:", "bitbucket:"];
 
-const TWO_NAMES: &str = "a repository is `owner/repo`; a directory in it comes after `:`";
+const TWO_NAMES: &str = "write `owner/repo`, and `:` before a directory in the repository";
 
 impl SourceAddress {
     /// Parses the source that a user typed for `brief add`; `base` is the start of relative directories.
@@ -41,10 +41,12 @@ impl SourceAddress {
         }
         let typed = TypedAddress { given: text, base, system };
         if text.starts_with('-') {
-            return Err(typed.invalid_address("it starts with `-`, as an option does; a directory of that name is written with `./` before it"));
+            return Err(typed.invalid_address(
+                "starts with `-` like an option; write `./` before the name of a directory",
+            ));
         }
         if text.chars().any(|character| character.is_control() || hidden::is_hidden(character)) {
-            return Err(typed.invalid_address("has control characters or invisible ones"));
+            return Err(typed.invalid_address("contains control or invisible characters"));
         }
         typed.parse()
     }
@@ -123,7 +125,7 @@ impl<'t> TypedAddress<'t> {
     /// Parses the text after `git::`, which is never a plain directory.
     fn parse_forced(&self, text: &'t str) -> Result<SourceAddress, SourceError> {
         if text.starts_with('-') {
-            return Err(self.invalid_address("an address does not start with `-`"));
+            return Err(self.invalid_address("starts with `-`"));
         }
         let source = if is_plain_path(text) {
             self.forced_path(text)
@@ -178,10 +180,10 @@ impl<'t> TypedAddress<'t> {
         let (location, suffix) = parts.location.split_at(end);
         let (reference, subpath) = read_suffix(suffix);
         if reference.is_some() && parts.reference.is_some() {
-            return Err(self.invalid_address("names two versions"));
+            return Err(self.invalid_address("contains two versions"));
         }
         if subpath.is_some() && parts.subpath.is_some() {
-            return Err(self.invalid_address("names two directories"));
+            return Err(self.invalid_address("contains two directories"));
         }
         Ok(SourceParts {
             given: parts.given,
@@ -210,7 +212,7 @@ impl<'t> TypedAddress<'t> {
         let names = parts.location.get(start..).unwrap_or_default().trim_matches('/');
         if is_flat && names.split('/').count() > 2 {
             return Err(self.invalid_address(
-                "a repository is `https://host/owner/repo`; a directory in it comes after `:`",
+                "write `https://host/owner/repo`, and `:` before a directory in the repository",
             ));
         }
         parts.into_git(self.base)
@@ -271,7 +273,7 @@ impl<'t> TypedAddress<'t> {
             let is_prefix = text[location.len()..].starts_with(':');
             return Err(if is_prefix {
                 self.invalid_address(
-                    "the host before `:` is not known; write `https://…` or `user@host:path`",
+                    "has an unknown host before `:`; write `https://…` or `user@host:path`",
                 )
             } else {
                 SourceError::Word { given: redact_address(self.given.trim_end_matches('/')) }
@@ -279,7 +281,7 @@ impl<'t> TypedAddress<'t> {
         }
         if location.split('/').count() > 2 {
             return Err(self.invalid_address(
-                "there is no such directory; a repository is `owner/repo`, and a directory in it comes after `:`",
+                "directory not found; for a repository write `owner/repo`, and `:` before a directory in it",
             ));
         }
         self.parse_hosted(text, 0, HOSTS[0].0, true)
@@ -301,11 +303,13 @@ impl<'t> TypedAddress<'t> {
             return Err(self.invalid_address(if is_flat {
                 TWO_NAMES
             } else {
-                "a repository is `group/repo`; a directory in it comes after `:`"
+                "write `group/repo`, and `:` before a directory in the repository"
             }));
         }
         if !path.split('/').all(is_name) {
-            return Err(self.invalid_address("a name has letters, digits, `.`, `_` and `-`"));
+            return Err(
+                self.invalid_address("a name may contain letters, digits, `.`, `_` and `-`")
+            );
         }
         let url = format!("https://{host}/{path}.git");
         let source = GitSource { url, reference: parts.reference, subpath: parts.subpath };
@@ -395,7 +399,7 @@ impl WebPage<'_> {
         let names: Vec<&str> = path.trim_matches('/').split('/').collect();
         let page = WebPage::from_names(server, &names)?;
         if query.split(['?', '&']).any(|parameter| parameter.starts_with("ref=")) {
-            return Some(Err("names two versions"));
+            return Some(Err("contains two versions"));
         }
         let repository = page.repository.join("/");
         let repository = repository.strip_suffix(".git").unwrap_or(&repository);

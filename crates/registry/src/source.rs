@@ -71,14 +71,14 @@ pub enum SourceError {
     },
     /// The source is an archive.
     #[error(
-        "`{given}` is an archive, which is not supported; name the git repository that it was made from, or unpack it and name the directory"
+        "`{given}` is an archive, which is not supported; use its git repository, or unpack it and use the directory"
     )]
     Archive {
         /// The text that the user typed, credentials redacted.
         given: String,
     },
     /// The address is not valid for another reason.
-    #[error("`{given}` is not the address of a git repository: {reason}")]
+    #[error("invalid git repository address `{given}`: {reason}")]
     Address {
         /// The text that the user typed, credentials redacted.
         given: String,
@@ -86,7 +86,7 @@ pub enum SourceError {
         reason: &'static str,
     },
     /// The text is not the address of an artifact.
-    #[error("`{given}` is not the address of an artifact: {reason}")]
+    #[error("invalid artifact address `{given}`: {reason}")]
     Oci {
         /// The text that the user typed, credentials redacted.
         given: String,
@@ -94,9 +94,7 @@ pub enum SourceError {
         reason: &'static str,
     },
     /// The parameter is not supported.
-    #[error(
-        "`{given}`: the parameter `{name}` is not supported; `ref` is, for a branch, tag or commit"
-    )]
+    #[error("`{given}`: unknown parameter `{name}`; use `ref` for a branch, tag or commit")]
     Parameter {
         /// The text that the user typed, credentials redacted.
         given: String,
@@ -104,7 +102,7 @@ pub enum SourceError {
         name: String,
     },
     /// The text cannot be a branch, tag or commit.
-    #[error("`{reference}` cannot be a branch, tag or commit: {reason}")]
+    #[error("invalid branch, tag or commit `{reference}`: {reason}")]
     Reference {
         /// The text of the reference.
         reference: String,
@@ -112,7 +110,7 @@ pub enum SourceError {
         reason: &'static str,
     },
     /// The text cannot be a directory in a repository.
-    #[error("`{subpath}` cannot be a directory in a repository: {reason}")]
+    #[error("invalid directory in a repository `{subpath}`: {reason}")]
     Subpath {
         /// The text of the directory.
         subpath: String,
@@ -127,7 +125,7 @@ pub enum SourceError {
     },
     /// A single word that could be a directory or a repository.
     #[error(
-        "there is no directory `{given}` here; write `./{given}` for a directory, or `owner/{given}` for a repository on GitHub"
+        "directory not found: `{given}`; write `./{given}` for a directory, or `owner/{given}` for a repository on GitHub"
     )]
     Word {
         /// The text that the user typed.
@@ -349,7 +347,7 @@ impl<'t> SourceParts<'t> {
             Address::parse(location).map_err(refused)?;
         }
         let subpath = match (below, below_query) {
-            (Some(_), Some(_)) => return Err(refused("names two directories with `//`")),
+            (Some(_), Some(_)) => return Err(refused("contains `//` twice")),
             (below, below_query) => below.or(below_query),
         };
         let subpath = subpath.map(|subpath| decode_part(given, subpath)).transpose()?;
@@ -376,8 +374,9 @@ impl<'t> SourceParts<'t> {
         let url = if is_plain_path(location) {
             let path = base.join(location);
             let path = path.to_str().filter(|_| path.is_absolute() && !location.starts_with('~'));
-            let path = path
-                .ok_or_else(|| self.invalid_address("a path is absolute, or starts with `./`"))?;
+            let path = path.ok_or_else(|| {
+                self.invalid_address("a directory must be absolute or start with `./`")
+            })?;
             format!("file://{}", path.replace('%', "%25"))
         } else if let Some((word, _)) = split_forced(location) {
             return Err(unsupported_scheme(self.given, word, "::"));
@@ -385,7 +384,7 @@ impl<'t> SourceParts<'t> {
             let names = path.trim_matches('/').split('/').count();
             if names < 2 || (is_flat && names > 2) {
                 return Err(self.invalid_address(
-                    "a repository is `host/organization/name`; a directory in it comes after `//`",
+                    "write `host/organization/name`, and `//` before a directory in the repository",
                 ));
             }
             let path = path.trim_matches('/');
@@ -430,7 +429,7 @@ fn split_after<'t>(text: &'t str, start: usize, mark: &str) -> (&'t str, Option<
 
 /// Decodes a part of the text that the user typed.
 fn decode_part(given: &str, text: &str) -> Result<String, SourceError> {
-    let reason = "a `%` that stands for itself is written as `%25`";
+    let reason = "write a literal `%` as `%25`";
     percent_decoded(text).ok_or_else(|| SourceError::invalid_address(given, reason))
 }
 
@@ -461,18 +460,18 @@ pub(crate) fn unsupported_scheme(given: &str, word: &str, punctuation: &str) -> 
     let word = word.to_ascii_lowercase();
     let help = match (word.as_str(), punctuation) {
         ("http", "://") => {
-            "it is not encrypted; write `https://…`, or clone it and name the directory"
+            "the connection is not encrypted; write `https://…`, or clone it and use the directory"
         }
         ("http" | "https", _) => {
-            "write `git::https://…` for a repository; an archive has to be unpacked, then name the directory"
+            "write `git::https://…` for a repository; unpack an archive and use the directory"
         }
-        ("git", _) => "the server cannot be verified; write `https://…` or `ssh://…`",
-        ("ext" | "fd", _) => "it runs a command; write `git::https://…` or `git::ssh://…`",
+        ("git", _) => "git cannot verify the server; write `https://…` or `ssh://…`",
+        ("ext" | "fd", _) => "this scheme runs a command; write `git::https://…` or `git::ssh://…`",
         ("git+https" | "git+ssh" | "git+file", _) => "write `git::` instead of `git+`",
         ("s3" | "gcs" | "gs", _) => {
-            "download it and name the directory, or keep it in a git repository"
+            "download it and use the directory, or keep it in a git repository"
         }
-        ("hg" | "svn", _) => "name a git mirror of it, or a directory",
+        ("hg" | "svn", _) => "use a git mirror or a directory",
         _ => "write `git::URL`, `https://…`, `ssh://…`, `oci://…`, `file:///…` or a directory",
     };
     SourceError::Scheme {
@@ -546,15 +545,15 @@ pub(crate) fn check_reference(reference: &str) -> Result<(), &'static str> {
         return Err("is too long");
     }
     if reference.starts_with('-') {
-        return Err("it starts with `-`");
+        return Err("starts with `-`");
     }
     if reference.chars().any(|character| {
         character.is_control() || character.is_whitespace() || "~^:?*[\\".contains(character)
     }) {
-        return Err("has a space, a control character or one of `~^:?*[\\`");
+        return Err("contains a space, a control character or one of `~^:?*[\\`");
     }
     if reference.contains("..") || reference.contains("@{") || reference == "@" {
-        return Err("has `..` or `@{`, or is `@`");
+        return Err("contains `..` or `@{`, or is `@`");
     }
     let is_part = |part: &str| {
         !part.is_empty()
@@ -563,23 +562,23 @@ pub(crate) fn check_reference(reference: &str) -> Result<(), &'static str> {
             && part.strip_suffix(".lock").is_none()
     };
     if !reference.split('/').all(is_part) {
-        return Err("a part of it is empty, starts or ends with `.`, or ends with `.lock`");
+        return Err("has a part that is empty, starts or ends with `.`, or ends with `.lock`");
     }
     Ok(())
 }
 
 fn check_subpath(subpath: &str) -> Result<(), &'static str> {
     if subpath.chars().any(char::is_control) {
-        return Err("has a control character");
+        return Err("contains a control character");
     }
     if subpath.contains('\\') {
-        return Err("directories are separated by `/`");
+        return Err("contains `\\`; separate directories with `/`");
     }
     for name in subpath.split('/') {
         match name {
             "" => return Err("has an empty name"),
-            "." | ".." => return Err("has `.` or `..`"),
-            _ if crate::extract::is_git_directory(name) => return Err("it leads into `.git`"),
+            "." | ".." => return Err("contains `.` or `..`"),
+            _ if crate::extract::is_git_directory(name) => return Err("points into `.git`"),
             _ => {}
         }
     }

@@ -137,10 +137,10 @@ impl<'c> Consent<'c> {
             _ if is_asked => return self.refuse_foreign(root).map_err(Some),
             Ok(Standing::Unknown) => return Err(None),
             Ok(Standing::Replaced) => {
-                "another directory or repository was trusted at this place".to_owned()
+                "a different directory or repository was trusted at this path".to_owned()
             }
             Ok(Standing::Moved(from)) => {
-                format!("was trusted at `{from}`, and trust does not move with it")
+                format!("was trusted at `{from}`, and moving it revoked the trust")
             }
             Err(error) => error.to_string(),
         };
@@ -151,7 +151,7 @@ impl<'c> Consent<'c> {
     fn refuse_foreign(&self, root: &Path) -> Result<(), String> {
         match self.system.ownership(root) {
             Ok(ownership) if ownership.owner != FileOwner::Other => Ok(()),
-            Ok(_) => Err("it belongs to another user".to_owned()),
+            Ok(_) => Err("belongs to another user".to_owned()),
             Err(error) => Err(error.to_string()),
         }
     }

@@ -49,22 +49,22 @@ impl Default for ShellLimits {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunFailure {
     /// It could not be started.
-    #[error("it could not be started: {0}")]
+    #[error("cannot start: {0}")]
     NotStarted(io::Error),
     /// It exited with a status other than 0.
-    #[error("it ended with status {0}")]
+    #[error("exited with status {0}")]
     Status(i32),
     /// A signal from elsewhere ended it.
-    #[error("a signal ended it")]
+    #[error("killed by a signal")]
     Killed,
     /// It exceeded the time limit.
-    #[error("it took longer than {} s and was ended", .0.as_secs_f64())]
+    #[error("timed out after {} s", .0.as_secs_f64())]
     TimedOut(Duration),
     /// It exceeded the output limit.
-    #[error("it wrote more than {0} bytes and was ended")]
+    #[error("stopped after more than {0} bytes of output")]
     TooMuchOutput(usize),
     /// The prompt has reached its limit of commands.
-    #[error("{0} commands have run already, and one prompt runs no more")]
+    #[error("a prompt runs at most {0} commands")]
     TooManyCommands(usize),
     /// The user interrupted the program. Nothing runs after that.
     #[error("was interrupted")]
@@ -174,9 +174,9 @@ impl<'s> Shell<'s> {
     fn refuse_file(&self, path: &Path) -> io::Result<()> {
         let ownership = self.system.ownership(path)?;
         let reason = if ownership.owner == FileOwner::Other {
-            "it belongs to another user"
+            "belongs to another user"
         } else if ownership.sets_identity {
-            "it would run as another user or group"
+            "would run as another user or group"
         } else if !self.system.is_executable(path)? {
             "is not executable"
         } else {
@@ -206,7 +206,7 @@ impl<'s> Shell<'s> {
             output(&piece[..allowed]);
             written += allowed;
             if allowed < piece.len() {
-                output(format!("\n[the rest is left out: more than {limit} bytes]\n").as_bytes());
+                output(format!("\n[truncated: more than {limit} bytes]\n").as_bytes());
             }
         })
     }

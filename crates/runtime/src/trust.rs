@@ -137,21 +137,19 @@ pub enum Standing {
 #[non_exhaustive]
 pub enum TrustError {
     /// The environment names no directory for it.
-    #[error(
-        "there is no place for the record of trust: neither `XDG_STATE_HOME` nor `HOME` is set"
-    )]
+    #[error("no location for the trust record: set `HOME` or `XDG_STATE_HOME`")]
     NoPlace,
     /// The record, or a directory above it, belongs to another user.
-    #[error("the record of trust is refused: `{}` belongs to another user", .0.display())]
+    #[error("cannot use the trust record: `{}` belongs to another user", .0.display())]
     Foreign(PathBuf),
     /// Other users could change or replace it.
-    #[error("the record of trust is refused: other users may write to `{}`", .0.display())]
+    #[error("cannot use the trust record: other users may write to `{}`", .0.display())]
     Writable(PathBuf),
     /// It lies in a directory that the project could contain.
-    #[error("the record of trust is refused: `{}` lies inside the project", .0.display())]
+    #[error("cannot use the trust record: `{}` is inside the project", .0.display())]
     InProject(PathBuf),
     /// It has a line that this program did not write.
-    #[error("the record of trust is refused: line {line} of `{}` is damaged", .path.display())]
+    #[error("cannot use the trust record: line {line} of `{}` is damaged", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -159,7 +157,7 @@ pub enum TrustError {
         line: usize,
     },
     /// It exists, but cannot be read.
-    #[error("the record of trust `{}` cannot be read: {source}", .path.display())]
+    #[error("cannot read the trust record `{}`: {source}", .path.display())]
     Unreadable {
         /// The file, or a directory above it.
         path: PathBuf,
@@ -167,7 +165,7 @@ pub enum TrustError {
         source: ReadError,
     },
     /// It cannot be written.
-    #[error("the record of trust `{}` cannot be written: {source}", .path.display())]
+    #[error("cannot write the trust record `{}`: {source}", .path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -175,7 +173,7 @@ pub enum TrustError {
         source: io::Error,
     },
     /// The project cannot be told from another one at the same path.
-    #[error("the project `{}` cannot be trusted: {problem}", .path.display())]
+    #[error("cannot trust the project `{}`: {problem}", .path.display())]
     NoIdentity {
         /// The project's directory.
         path: PathBuf,
@@ -183,10 +181,10 @@ pub enum TrustError {
         problem: String,
     },
     /// Trust in it would cover the user's whole home directory.
-    #[error("`{}` cannot be trusted as a project: it holds your home directory", .0.display())]
+    #[error("cannot trust `{}` as a project: it contains your home directory", .0.display())]
     Home(PathBuf),
     /// It would exceed the size limit.
-    #[error("the record of trust is full: it may have {} bytes", limits::TRUST_BYTES)]
+    #[error("the trust record is full: the limit is {} bytes", limits::TRUST_BYTES)]
     Full,
 }
 

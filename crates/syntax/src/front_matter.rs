@@ -73,7 +73,7 @@ impl FrontMatter {
             opening => {
                 if let Opening::Unclosed(span) = opening {
                     let message =
-                        "the front matter has no closing `---`, so the file is read without it";
+                        "the frontmatter has no closing `---`, so the file is read without it";
                     diagnostics.push(
                         Diagnostic::new(rules::FRONTMATTER_UNCLOSED, source, span, message)
                             .with_help("add a line `---` after the last field"),
@@ -131,9 +131,8 @@ fn is_too_long(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnos
     if bytes <= FRONT_MATTER_BYTES {
         return false;
     }
-    let message = format!(
-        "the front matter has {bytes} bytes, more than {FRONT_MATTER_BYTES}, so no field of it is read"
-    );
+    let message =
+        format!("the frontmatter is ignored: it has {bytes} bytes, more than {FRONT_MATTER_BYTES}");
     let help = "keep the fields short, and move text below the closing `---`";
     let place = Span::empty_at(header.start);
     diagnostics
@@ -158,8 +157,8 @@ fn keep_a_few(diagnostics: &mut Vec<Diagnostic>) {
         if is_graver { next } else { gravest }
     });
     diagnostics.push(Diagnostic {
-        message: format!("and {count} more in this front matter"),
-        help: Some("solve the ones above first".to_owned()),
+        message: format!("and {count} more in this frontmatter"),
+        help: Some("fix the ones above first".to_owned()),
         fix: None,
         ..gravest
     });

@@ -41,7 +41,7 @@ impl fmt::Display for GapReason {
             GapReason::TooDeep { limit } => {
                 write!(formatter, "is nested deeper than {limit} directories")
             }
-            GapReason::TooMany { limit } => write!(formatter, "there are more than {limit} files"),
+            GapReason::TooMany { limit } => write!(formatter, "contains more than {limit} files"),
             GapReason::NoProject(wide) => {
                 write!(formatter, "is {}, not a project", wide.as_str())
             }

@@ -20,7 +20,7 @@ use crate::rules::Rule;
 use crate::{Diagnostic, Source, Span};
 
 /// The advice for a finding.
-pub const HELP: &str = "remove it; an agent reads what a person does not see";
+pub const HELP: &str = "delete it: agents read it, but reviewers cannot see it";
 
 /// The class of an invisible character, or of one that acts on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -256,8 +256,7 @@ impl HiddenText {
     pub fn message(&self) -> String {
         let HiddenCharacter { character, class, .. } = self.first;
         let code = u32::from(character);
-        let mut message =
-            format!("a character that shows nothing stands here: U+{code:04X}, a {class}");
+        let mut message = format!("invisible character U+{code:04X} ({class})");
         if self.count > 1 {
             message.push_str(&format!(", the first of {}", self.count));
         }

@@ -125,10 +125,10 @@ pub enum WideDirectory {
 
 impl WideDirectory {
     /// What a walk does with such a directory, in the words of a message.
-    pub const UNREAD: &'static str = "not a project; only what lies directly in it is read";
+    pub const UNREAD: &'static str = "not a project; brief reads only its top level";
 
     /// The way out.
-    pub const HELP: &'static str = "start in a project, or name one with `-C DIR`";
+    pub const HELP: &'static str = "run in a project, or select one with `-C DIR`";
 
     /// Returns what a directory, given without links, is; `None` for any directory that may be a project. A user who keeps such
     /// a directory in git has made it a project.

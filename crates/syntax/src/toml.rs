@@ -47,7 +47,8 @@ pub fn parse_toml(
             let skipped = source.text().len() - text.len();
             let span = error.span().unwrap_or_default();
             let span = Span::new(span.start + skipped, span.end + skipped);
-            let message = format!("the file is not TOML: {}", error.message().replace('\n', ", "));
+            let message =
+                format!("the file is not valid TOML: {}", error.message().replace('\n', ", "));
             let rule = rules::item::INVALID_CONFIG;
             diagnostics.push(Diagnostic::new(rule, source, span, message));
             None
@@ -81,9 +82,9 @@ impl<'t> TomlEntry<'t> {
 
     /// Returns the diagnostic for an unknown key.
     pub fn unknown_key(&self, known: &[&str]) -> TomlProblem {
-        let message = format!("`{}`: there is no such key", self.path);
+        let message = format!("unknown key `{}`", self.path);
         let help = suggest_nearest(self.key, known);
-        let help = help.unwrap_or_else(|| format!("keys are {}", known.join(", ")));
+        let help = help.unwrap_or_else(|| format!("known keys: {}", known.join(", ")));
         let diagnostic =
             Diagnostic::new(rules::item::INVALID_CONFIG, self.source, self.span, message);
         Box::new(diagnostic.with_help(help))
@@ -104,7 +105,7 @@ impl<'t> TomlEntry<'t> {
     /// Returns the value as a boolean.
     pub fn flag(&self) -> Result<bool, TomlProblem> {
         let problem =
-            || self.invalid_value("this is neither `true` nor `false`", "write it without quotes");
+            || self.invalid_value("this must be `true` or `false`", "write it without quotes");
         self.item.as_bool().ok_or_else(problem)
     }
 
@@ -116,7 +117,7 @@ impl<'t> TomlEntry<'t> {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let help = suggest_nearest(text, &known);
             let help = help.unwrap_or_else(|| format!("use one of {}", known.join(", ")));
-            self.invalid_value(&format!("`{text}` means nothing here"), &help)
+            self.invalid_value(&format!("unknown value `{text}`"), &help)
         })
     }
 

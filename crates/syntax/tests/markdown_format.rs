@@ -161,15 +161,15 @@ fn what_is_too_large_is_refused_with_the_reason() {
     let nested = format!("{}b{}\n", "*a ".repeat(10_000), " c*".repeat(10_000));
     let deep = format!("{}a\n", "> ".repeat(9));
     for (text, message) in [
-        ("[".repeat(mebibyte), "line 1 is too long to be formatted"),
-        ("> ".repeat(mebibyte / 2), "line 1 is too long to be formatted"),
-        ("*".repeat(mebibyte), "line 1 is too long to be formatted"),
-        ("a\n".repeat(mebibyte / 2), "the paragraph at line 1025 is too large to be formatted"),
-        ("[a](".repeat(4_000), "the paragraph at line 1 is too large to be formatted"),
-        (nested, "line 1 is too long to be formatted"),
-        (deep, "line 1 is nested too deep to be formatted"),
-        (tables, "the tables are too large to be formatted"),
-        (wide, "the tables are too large to be formatted"),
+        ("[".repeat(mebibyte), "line 1 is too long to format"),
+        ("> ".repeat(mebibyte / 2), "line 1 is too long to format"),
+        ("*".repeat(mebibyte), "line 1 is too long to format"),
+        ("a\n".repeat(mebibyte / 2), "the paragraph at line 1025 is too large to format"),
+        ("[a](".repeat(4_000), "the paragraph at line 1 is too large to format"),
+        (nested, "line 1 is too long to format"),
+        (deep, "line 1 is nested too deeply to format"),
+        (tables, "the tables are too large to format"),
+        (wide, "the tables are too large to format"),
     ] {
         let left = format_markdown(&text);
         assert_eq!(

@@ -81,7 +81,7 @@ pub trait Files: Send + Sync {
     fn identity(&self, path: &Path) -> io::Result<Identity> {
         match self.files_behind(path) {
             Some((files, path)) => files.identity(&path),
-            None => unsupported_error("files have no identity here"),
+            None => unsupported_error("this system has no file identities"),
         }
     }
 
@@ -89,7 +89,7 @@ pub trait Files: Send + Sync {
     fn stamp(&self, path: &Path) -> io::Result<Stamp> {
         match self.files_behind(path) {
             Some((files, path)) => files.stamp(&path),
-            None => unsupported_error("changes of files cannot be told here"),
+            None => unsupported_error("this system cannot detect file changes"),
         }
     }
 
@@ -105,12 +105,12 @@ pub trait Files: Send + Sync {
     /// Starts to watch directories. An error where the system cannot: the caller looks from time to time
     /// instead.
     fn start_watcher(&self) -> io::Result<Box<dyn Watcher>> {
-        unsupported_error("directories cannot be watched here")
+        unsupported_error("this system cannot watch directories")
     }
 
     /// Creates a new directory for the user alone, outside any project.
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
-        unsupported_error("there are no temporary directories here")
+        unsupported_error("this system has no temporary directories")
     }
 
     /// Returns when a file or directory was last changed.
@@ -120,7 +120,7 @@ pub trait Files: Send + Sync {
     fn creation_time(&self, path: &Path) -> io::Result<SystemTime> {
         match self.files_behind(path) {
             Some((files, path)) => files.creation_time(&path),
-            None => unsupported_error("the age of files is not kept here"),
+            None => unsupported_error("this system does not record file ages"),
         }
     }
 
@@ -185,7 +185,7 @@ pub trait Files: Send + Sync {
     fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
         match self.files_behind(path) {
             Some((files, path)) => files.create_link(&path, target),
-            None => unsupported_error("no link can be created here"),
+            None => unsupported_error("this system cannot create links"),
         }
     }
 

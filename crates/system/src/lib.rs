@@ -390,7 +390,7 @@ impl<S: Files + Processes + Machine> System for S {}
 
 /// Returns the error of a system that can only be read.
 fn read_only<T>() -> io::Result<T> {
-    Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "nothing can be written here"))
+    Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "this system is read-only"))
 }
 
 /// Returns the error of a system without a feature.

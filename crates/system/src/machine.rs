@@ -34,8 +34,10 @@ pub trait Machine: Send + Sync {
 
     /// Returns bytes that cannot be guessed.
     fn random_bytes(&self) -> io::Result<[u8; 32]> {
-        self.machine_behind()
-            .map_or_else(|| unsupported_error("there is no chance here"), Machine::random_bytes)
+        self.machine_behind().map_or_else(
+            || unsupported_error("this system has no random numbers"),
+            Machine::random_bytes,
+        )
     }
 
     /// Returns the time since some moment that stays the same; it never goes back.

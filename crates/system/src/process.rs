@@ -20,40 +20,40 @@ pub trait Processes: Send + Sync {
         _call: &Call,
         _output: &mut dyn FnMut(Stream, &[u8]),
     ) -> io::Result<Ending> {
-        unsupported_error("no program can be started here")
+        unsupported_error("this system cannot start programs")
     }
 
     /// Starts a program that runs beside us, with pipes to its standard input and from its standard
     /// output. [`Call::input`] and the limits of the call are for [`Processes::run_program`] and do not count.
     fn start_program(&self, _call: &Call) -> io::Result<Box<dyn Companion>> {
-        unsupported_error("no program can be started here")
+        unsupported_error("this system cannot start programs")
     }
 
     /// Starts a program with our standard input as its descriptor 3 and our standard output as its descriptor
     /// 4, waits until it or our own parent has ended, removes `directory` and ends this process, with all that the
     /// program has started. An error means that it did not start.
     fn supervise_program(&self, _call: &Call, _directory: &Path) -> io::Result<()> {
-        unsupported_error("no program can be started here")
+        unsupported_error("this system cannot start programs")
     }
 
     /// Starts a program with our streams in our process group, and waits for its end; a signal that ends it ends us, too.
     /// When the process that started us, `parent`, ends first, the whole group is killed. An error means that the program
     /// did not start.
     fn run_for(&self, _parent: u32, _call: &Call) -> io::Result<Ending> {
-        unsupported_error("no program can be started here")
+        unsupported_error("this system cannot start programs")
     }
 
     /// Becomes a program, with our streams, environment, directory and terminal; the program is a path, or a name to look up
     /// in the directories of `PATH` outside the project. Where a process cannot become another program, it waits for the end
     /// and returns the exit code. An error means that the program did not start.
     fn hand_over(&self, _program: &OsStr, _args: &[OsString]) -> io::Result<u8> {
-        unsupported_error("no program can be started here")
+        unsupported_error("this system cannot start programs")
     }
 
     /// Starts a program of the user's own at the terminal that we are at, gives it a text, and waits for its
     /// end: a pager.
     fn show_in_pager(&self, _command: &OsStr, _text: &[u8]) -> io::Result<()> {
-        unsupported_error("there is no terminal here")
+        unsupported_error("this system has no terminal")
     }
 
     /// Returns a path that starts this very program again.

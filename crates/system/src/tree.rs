@@ -228,7 +228,7 @@ impl SharedTree {
                 None if links.is_empty() => self.find_node(&next)?,
                 // A tree does not tell what lies beside it.
                 None => self.find_node(&next).map_err(|_| {
-                    io::Error::other("is a symbolic link that leaves the repository")
+                    io::Error::other("is a symbolic link that points outside the repository")
                 })?,
             };
             if let Some(TreeNode::File(index)) = found
@@ -509,7 +509,7 @@ mod tests {
         assert_eq!(system.seen_files(), []);
         assert_eq!(system.read(Path::new("absolute"), 9).unwrap(), b"text");
         let error = |path| system.resolve(Path::new(path)).unwrap_err().to_string();
-        assert_eq!(error("out"), "is a symbolic link that leaves the repository");
+        assert_eq!(error("out"), "is a symbolic link that points outside the repository");
         assert_eq!(error("loop"), "too many links");
         let seen: Vec<_> =
             system.seen_files().into_iter().map(|seen| (seen.path, seen.is_linked)).collect();

@@ -142,9 +142,9 @@ pub fn prepare_addition(
     remarks.extend(lies_elsewhere().filter(|_| asked.items.is_empty()).map(Remark::Hint));
     remarks.extend(found.not_installed(&wanted).into_iter().map(Remark::Warning));
     if let Some(bundle) = empty_bundle(&found.registry, &wanted) {
-        let message = format!("the bundle `{bundle}` has no items, so there is nothing to add");
+        let message = format!("the bundle `{bundle}` has no items");
         return Err(RequestRefusal::refuse_request(message)
-            .with_hint("its author lists them below `items`; `brief lint` there reports it"));
+            .with_hint("ask its author to list them under `items`"));
     }
     let is_new = installation.manifest.as_ref().is_none_or(|known| known.sources.is_empty())
         && asked.lock.items.is_empty();
@@ -218,9 +218,9 @@ fn check_audience(
     };
     if for_some.is_empty() {
         let clients = clients.join(", ");
-        let message = format!("none of these items is for a client here ({clients})");
+        let message = format!("none of these items applies to the clients here ({clients})");
         return Err(RequestRefusal::refuse_request(message).with_hint(
-            "their `audience` names other clients; `--client CLIENT` adds them for one",
+            "their `audience` names other clients; use `--client CLIENT` to add them for one",
         ));
     }
     if !for_others.is_empty() {
@@ -273,9 +273,7 @@ fn not_added(error: &AddError) -> RequestRefusal {
     let message = error.to_string();
     match error {
         AddError::Name(_) => RequestRefusal::refuse_usage(format!("`--name`: {message}")),
-        AddError::Known(_) => {
-            RequestRefusal::refuse_request(message).with_hint("leave `--name` away")
-        }
+        AddError::Known(_) => RequestRefusal::refuse_request(message).with_hint("omit `--name`"),
         AddError::NameTaken(_) => {
             RequestRefusal::refuse_request(message).with_hint("choose another `--name`")
         }
@@ -304,21 +302,22 @@ fn not_chosen(addition: &Addition, locked: Option<&str>, error: &ChooseError) ->
             };
             let name = &addition.name;
             refused.with_hint(format!(
-                "if it is newer than what is locked, `brief update {name}{version}` comes first"
+                "it may be newer than the locked version: run `brief update {name}{version}`"
             ))
         }
         ChooseError::Missing { .. } => {
             let typed = addition.source.shortest_spelling();
-            refused.with_hint(format!("`brief list {typed}` shows what there is"))
+            refused.with_hint(format!("run `brief list {typed}` to list its items"))
         }
         ChooseError::Empty => refused.with_hint(ITEMS),
         ChooseError::Invalid { is_newer: true, .. } | ChooseError::Unusable { is_newer: true } => {
             refused.with_hint("upgrade brief; nothing was changed")
         }
-        ChooseError::Unusable { .. } | ChooseError::Invalid { .. } => refused
-            .with_hint("until it is corrected in the source, do without it; nothing was changed"),
+        ChooseError::Unusable { .. } | ChooseError::Invalid { .. } => {
+            refused.with_hint("fix it in the source, or exclude it; nothing was changed")
+        }
         ChooseError::Outside { address: Some(address), .. } => {
-            refused.with_hint(format!("`brief add {address}` adds it from there"))
+            refused.with_hint(format!("run `brief add {address}` to add it from there"))
         }
         ChooseError::Several { which, .. } => {
             refused.with_hint(format!("write {}", which.join(" or ")))
@@ -346,9 +345,8 @@ pub fn find_elsewhere(
         (&found.directory, source.join_directory(&found.directory).shortest_spelling());
     let count = format_count(found.skills.len(), "skill");
     let typed = std::iter::once(typed).chain(names).collect::<Vec<_>>().join(" ");
-    let is = if found.skills.len() == 1 { "is" } else { "are" };
     Some(format!(
-        "there {is} {count} in `{directory}`, where a client of the source itself reads them{more}; \
-         `brief add {typed}` adds them"
+        "found {count} in `{directory}`, where a client of the source itself reads them{more}; \
+         run `brief add {typed}` to add them"
     ))
 }

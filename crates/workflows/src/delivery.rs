@@ -39,7 +39,7 @@ fn find_delivery(
     name: &str,
 ) -> Delivery {
     let Some(client) = known.find_client(name) else {
-        let reason = format!("`{name}` is not a known client");
+        let reason = format!("unknown client `{name}`");
         return Delivery::with_missing_hook(MissingCause::NotSupported, reason, None);
     };
     let home = resolved_home(system);
@@ -66,7 +66,7 @@ fn find_hook(
     let Some(hook) = &client.hook else {
         return missing_hook(
             MissingCause::NotSupported,
-            format!("{} has no hook that carries guidance", client.name),
+            format!("{} has no hooks that can add context", client.name),
             None,
         );
     };
@@ -100,7 +100,10 @@ fn find_hook(
     if let Some(hook) = installed.iter().find(|hook| !is_seen(hook) && hook.is_active()) {
         return missing_hook(
             MissingCause::NoHook,
-            format!("{} reads {} only when it is started beside it", client.name, hook.file),
+            format!(
+                "{} reads {} only when started in the directory that contains it",
+                client.name, hook.file
+            ),
             Some(format!("run `brief hook install {} --global`", client.id)),
         );
     }
@@ -121,7 +124,7 @@ fn broken_hook(client: &Client, install: &HookInstall, hook: &InstalledHook) -> 
         let place = shown_file(switch.scope, &switch.file);
         return missing_hook(
             MissingCause::SwitchedOff,
-            format!("`{}` in {place} switches the hooks of {} off", switch.key, client.name),
+            format!("`{}` in {place} disables the hooks of {}", switch.key, client.name),
             Some(format!("remove `{}` from {place}", switch.key)),
         );
     }
@@ -129,7 +132,7 @@ fn broken_hook(client: &Client, install: &HookInstall, hook: &InstalledHook) -> 
         return missing_hook(
             MissingCause::ProgramNotFound,
             format!("the hook in {file} runs `{program}`, which is not found"),
-            Some(format!("put `{program}` on PATH, or name another program with `--command`")),
+            Some(format!("add `{program}` to PATH, or use `--command` to name another program")),
         );
     }
     let then = install.then.as_ref().map(ToString::to_string);

@@ -163,8 +163,7 @@ impl Installation {
             described.diagnostics.iter().filter(is_unread).cloned().collect();
         if !unread.is_empty() {
             show(unread, remarks);
-            let message =
-                "the source describes a client in a file that cannot be read; nothing was changed";
+            let message = "cannot read a client definition of the source; nothing was changed";
             return Err(RequestRefusal::refuse_request(message));
         }
         let taken: Vec<Arc<Source>> = described.sources.iter().filter(is_new).cloned().collect();
@@ -175,7 +174,7 @@ impl Installation {
             let FetchedClient { problems, lines } = judge_fetched(source);
             if !problems.is_empty() {
                 show(problems, remarks);
-                let message = "the source describes a client that writes files of others";
+                let message = "a client definition of the source writes files of other clients";
                 return Err(RequestRefusal::refuse_request(message));
             }
             let name = source.path().file_stem().unwrap_or_default().to_string_lossy();
@@ -203,7 +202,7 @@ impl Installation {
                 Err(problems) => problems,
             };
         show(problems, remarks);
-        Err(RequestRefusal::refuse_request("the source describes a client that cannot be used"))
+        Err(RequestRefusal::refuse_request("cannot use a client definition of the source"))
     }
 
     /// Returns the clients of the items.

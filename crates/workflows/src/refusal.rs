@@ -64,7 +64,7 @@ impl From<PolicyError> for RequestRefusal {
             _ => None,
         };
         let help = help.unwrap_or_else(|| {
-            "until it is corrected, nothing it is asked about is done".to_owned()
+            "fix the policy; until then brief refuses everything that it governs".to_owned()
         });
         RequestRefusal::refuse_usage(message).with_hint(help)
     }
@@ -81,28 +81,28 @@ impl From<InstallError> for RequestRefusal {
         let message = error.to_string();
         match &error {
             InstallError::NoManifest { .. } => RequestRefusal::refuse_request(message)
-                .with_hint("`brief add SOURCE` writes one; `owner/repository` is a source, and so is a directory"),
+                .with_hint("run `brief add OWNER/REPO` or `brief add DIR` to create one"),
             InstallError::Policy(error) => RequestRefusal::from(error.clone()),
             InstallError::Forbidden { .. } => RequestRefusal::refuse_request(message)
-                .with_hint("ask the maintainer of this policy; `brief trust --policy` shows it"),
+                .with_hint("run `brief trust --policy` to show the policy, or ask its maintainer"),
             InstallError::Required { item, .. } => RequestRefusal::refuse_request(message).with_hint(format!(
-                "`brief add SOURCE {} --kind {}` adds it", item.name, item.kind
+                "run `brief add SOURCE {} --kind {}` to add it", item.name, item.kind
             )),
             InstallError::NoLock | InstallError::OldLock => RequestRefusal::refuse_request(message)
-                .with_hint("run `brief sync` without `--frozen`, and keep `brief.lock` in version control"),
+                .with_hint("run `brief sync` without `--frozen`, and commit `brief.lock`"),
             InstallError::Frozen { differences } => {
                 let message = format!("{message}: {}", differences.join("; "));
                 RequestRefusal::refuse_request(message)
-                    .with_hint("run `brief sync` without `--frozen`, and keep the new `brief.lock`")
+                    .with_hint("run `brief sync` without `--frozen`, and commit the new `brief.lock`")
             }
             InstallError::Lock { error, .. } if error.problem.contains("merge") => {
                 RequestRefusal::refuse_usage(message).with_hint(
-                    "take either side, then run `brief sync`: it brings the lock up to date",
+                    "keep either side, then run `brief sync` to update the lock",
                 )
             }
             InstallError::TooManyCapabilities { item, .. } => {
                 RequestRefusal::refuse_request(format!("{message}; nothing was changed")).with_hint(format!(
-                    "leave it out with `exclude = [\"{}\"]`, or ask its author to split it",
+                    "omit it with `exclude = [\"{}\"]`, or ask its author to split it",
                     item.full_name()
                 ))
             }
@@ -111,33 +111,33 @@ impl From<InstallError> for RequestRefusal {
                 RequestRefusal::refuse_usage(message)
             }
             InstallError::Lock { .. } => RequestRefusal::refuse_usage(message).with_hint(
-                "restore it from version control, or remove it and run `brief sync`: what we wrote is recorded elsewhere, too",
+                "restore it from version control, or remove it and run `brief sync`: brief keeps its own record",
             ),
             InstallError::Tampered { source_name, .. } => RequestRefusal::refuse_request(message).with_hint(
-                format!("`brief.lock` or the cache has changed; `brief update {source_name}` accepts the new content"),
+                format!("`brief.lock` or the cache has changed; run `brief update {source_name}` to accept the new content"),
             ),
             InstallError::Edit { error: EditError::Outrun, .. } => RequestRefusal::refuse_outrun(message),
             InstallError::Edit { .. } => RequestRefusal::refuse_usage(message),
             InstallError::Source { .. } => {
-                RequestRefusal::refuse_usage(message).with_hint("correct its address in `brief.toml`")
+                RequestRefusal::refuse_usage(message).with_hint("fix its address in `brief.toml`")
             }
             InstallError::Fetch { error, .. } => {
                 let refused = RequestRefusal::refuse_request(message);
                 match error.as_ref() {
-                    FetchError::NotCached { .. } => refused.with_hint("run it once without `--offline`"),
+                    FetchError::NotCached { .. } => refused.with_hint("run the command once without `--offline`"),
                     _ => refused,
                 }
             }
             InstallError::Directory { .. } => RequestRefusal::refuse_request(message)
-                .with_hint("correct `directory` in `brief.toml`, or `brief remove` the source"),
+                .with_hint("fix `directory` in `brief.toml`, or remove the source with `brief remove`"),
             InstallError::Signer { name, signers, .. } => {
                 RequestRefusal::refuse_request(message).with_hint(match signers.first() {
-                    Some(signer) => format!("ask its publisher; `--accept-signer '{signer}'` accepts this one"),
-                    None => format!("ask its publisher; nothing accepts a missing signature but `brief remove {name}`"),
+                    Some(signer) => format!("ask its publisher, then use `--accept-signer '{signer}'` to accept this signer"),
+                    None => format!("ask its publisher, or run `brief remove {name}`: a missing signature cannot be accepted"),
                 })
             }
             InstallError::Older { name, .. } => RequestRefusal::refuse_request(message).with_hint(format!(
-                "a registry may replay an old answer; `brief update {name}@sha256:…` goes back on purpose"
+                "the registry may replay an old answer; run `brief update {name}@sha256:…` to downgrade on purpose"
             )),
             InstallError::ForeignJournal { .. } => {
                 RequestRefusal::refuse_request(message).with_hint("remove it, then run `brief sync`")
@@ -154,10 +154,8 @@ pub fn refusal_of_typed(error: InstallError) -> RequestRefusal {
         InstallError::Directory { path, error, .. } => {
             let (path, problem) = (clean_path(&path), brief_system::render_io_error(&error));
             let path = path.display();
-            RequestRefusal::refuse_request(format!(
-                "the directory `{path}` cannot be opened: {problem}"
-            ))
-            .with_hint("a repository on GitHub is `owner/name`; others are written as git has them")
+            RequestRefusal::refuse_request(format!("cannot open the directory `{path}`: {problem}"))
+                .with_hint("write `owner/name` for a GitHub repository, or a git URL for any other")
         }
         other => other.into(),
     }

@@ -30,16 +30,16 @@ impl FileSchema {
     pub const ALL: [FileSchema; 12] = [
         schema!("agents-yaml", "`AGENTS.yaml`"),
         schema!("brief-toml", "`brief.toml`"),
-        schema!("rule", "The header of `RULE.md`, a portable rule"),
-        schema!("skill", "The header of `SKILL.md`"),
-        schema!("agent", "The header of `AGENT.md`, a portable agent"),
-        schema!("command", "The header of `COMMAND.md`, a portable command"),
-        schema!("bundle", "The header of `NAME.bundle.md`"),
+        schema!("rule", "The frontmatter of `RULE.md`, a rule"),
+        schema!("skill", "The frontmatter of `SKILL.md`"),
+        schema!("agent", "The frontmatter of `AGENT.md`, a subagent"),
+        schema!("command", "The frontmatter of `COMMAND.md`, a command"),
+        schema!("bundle", "The frontmatter of `NAME.bundle.md`"),
         schema!(
             "agent-file",
-            "The header of `CATEGORY_NAME.agent.md`, an agent that `brief agent` runs"
+            "The frontmatter of `CATEGORY_NAME.agent.md`, an agent that `brief agent` runs"
         ),
-        schema!("task", "The header of a task in `.agents/tasks`"),
+        schema!("task", "The frontmatter of a task in `.agents/tasks`"),
         FileSchema {
             name: "context-config",
             file: "`.context/context-config.json`",

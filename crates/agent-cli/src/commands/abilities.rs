@@ -32,7 +32,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentAbilitiesArgs) -> 
             let asked = std::slice::from_ref(want);
             let state = match Effective::new(asked, &agent.abilities).has_ability(want) {
                 _ if *is_granted == true => "yes".to_owned(),
-                true => format!("allowed by the file, not granted (`--grant {want}`)"),
+                true => format!("no: allowed by the file, but not granted (`--grant {want}`)"),
                 false => "no: the file does not allow it".to_owned(),
             };
             ui.print_line(format!("{name}: {state}"))?;

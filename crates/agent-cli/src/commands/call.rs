@@ -11,7 +11,7 @@ use crate::ui::Ui;
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCallArgs) -> Result {
     let arguments: Json = serde_json::from_str(&args.arguments).map_err(|error| {
-        CommandError::usage(format!("the arguments are not valid JSON: {error}"))
+        CommandError::usage(format!("cannot parse the arguments as JSON: {error}"))
             .with_hint("write an object, such as '{\"name\": \"value\"}'")
     })?;
     let grant = args.executing.granted_abilities()?;
@@ -34,8 +34,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCallArgs) -> Resul
             if ready.may_call() {
                 return Ok(());
             }
-            Err(CommandError::refused("the agent must not use its tools")
-                .with_hint("its file denies `tool`, or allows other abilities only"))
+            Err(CommandError::refused("the agent is not allowed to call its tools")
+                .with_hint("add `tool` to `allow` in the agent file, or remove it from `deny`"))
         });
     if let Err(closed) = may_call {
         return refused(ui, closed);

@@ -19,7 +19,7 @@ use crate::ui::Ui;
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCheckArgs) -> Result {
     if args.preflight.preflight {
         let [file] = args.files.as_slice() else {
-            return Err(CommandError::usage("`--preflight` takes one agent file"));
+            return Err(CommandError::usage("`--preflight` needs exactly one agent file"));
         };
         return ready::run(ui, session, file, &args.preflight, args.json);
     }
@@ -40,7 +40,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCheckArgs) -> Resu
             Some(Ok(problem)) => diagnostics.extend(problem),
             Some(Err(error)) => {
                 let path = path_below(root.path(), loaded.path());
-                ui.print_warning(&format!("the code of `{path}` is not parsed: {error}"))?;
+                ui.print_warning(&format!("the code of `{path}` was not checked: {error}"))?;
             }
             None => {}
         }
@@ -54,8 +54,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCheckArgs) -> Resu
         let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
         let warnings = diagnostics.len() - errors;
         if all.is_empty() {
-            ui.print_status("there are no agent files in this project")?;
-            return ui.print_hint("run `brief agent new CATEGORY_NAME` to begin one");
+            ui.print_status("no agent files in this project")?;
+            return ui.print_hint("run `brief agent new CATEGORY_NAME` to create one");
         }
         ui.print_status(&format!(
             "{} checked: {}, {}",

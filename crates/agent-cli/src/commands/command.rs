@@ -1,6 +1,7 @@
 //! `brief agent debug command`
 
 use brief_syntax::near_miss::find_nearest;
+use brief_syntax::text::format_count;
 use serde_json::json;
 
 use super::{ensure_usable, print_json, read_agent};
@@ -17,11 +18,11 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCommandArgs) -> Re
     let name = name.trim_start_matches('/');
     let Some(command) = agent.find_command(name) else {
         let names: Vec<&str> = agent.commands.iter().map(|one| one.name.as_str()).collect();
-        let message = format!("the agent has no command `{name}`");
+        let message = format!("unknown command `{name}`");
         let hint = match (find_nearest(name, &names), names.as_slice()) {
             (Some(near), _) => format!("did you mean `{near}`?"),
-            (None, []) => "has no commands at all".to_owned(),
-            (None, names) => format!("has {}", names.join(", ")),
+            (None, []) => "the agent has no commands".to_owned(),
+            (None, names) => format!("the agent has {}", names.join(", ")),
         };
         return Err(CommandError::refused(message).with_hint(hint));
     };
@@ -43,7 +44,10 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentCommandArgs) -> Re
 fn render_usage(command: &brief_engine::agents::Command) -> String {
     let names = command.hint.argument_names();
     if names.is_empty() {
-        return format!("it wants {} arguments", command.highest_argument());
+        return format!(
+            "the command takes {}",
+            format_count(command.highest_argument(), "argument")
+        );
     }
     format!("usage: {} {}", command.name, names.join(" "))
 }

@@ -66,17 +66,15 @@ fn make_host(
         .map_err(|error| CommandError::usage(error.to_string()))?;
     for program in grants.programs().filter(|program| !is_listed(program)) {
         ui.print_warning(&if runs_anything(program) {
-            format!("`sh:{program}` can start any program: it is a convenience, not a wall")
+            format!("`sh:{program}` can start any program: it is not a security boundary")
         } else {
             format!(
-                "`sh:{program}` covers all that `{program}` can do: its options are not checked"
+                "`sh:{program}` allows everything `{program}` can do: brief does not check its options"
             )
         })?;
     }
     if grants.contains("browser") && lacks_sandbox() {
-        ui.print_warning(
-            "as root, the browser runs without a sandbox of its own: use another account",
-        )?;
+        ui.print_warning("as root, the browser runs without its own sandbox: use another account")?;
     }
     let audit = match &args.audit {
         Some(path) => {
@@ -94,7 +92,7 @@ fn make_host(
         host = host.with_mcp(Box::new(servers));
     }
     let host = host.with_root(root.path());
-    host.map_err(|error| CommandError::refused(format!("the project cannot be opened: {error}")))
+    host.map_err(|error| CommandError::refused(format!("cannot open the project: {error}")))
 }
 
 /// Evaluates the tools of a valid agent and makes them callable. Prints the problems.
@@ -107,7 +105,7 @@ pub(super) fn load_tools(
     grant: &[Ability],
 ) -> Result<ExecutedTools> {
     if let (Execution::Off(off), Some(_)) = (session.decide_execution(None)?, &agent.tools) {
-        let message = format!("the agent has tools, and nothing runs because of {off}");
+        let message = format!("cannot run the agent's tools because of {off}");
         return Err(CommandError::refused(message));
     }
     let (system, limits) = (session.shared_system(), read_limits(args)?);
@@ -115,7 +113,7 @@ pub(super) fn load_tools(
     if let Some(fences) = code.fences().filter(|fences| !fences.missing_fences().is_empty()) {
         let missing = fences.missing_fences().join(" and ");
         ui.print_warning(&format!(
-            "the tools run without {missing}, as `--allow-weaker-sandbox` says"
+            "the tools run without {missing} because of `--allow-weaker-sandbox`"
         ))?;
     }
     if !code.is_valid() {
@@ -169,7 +167,7 @@ fn read_servers(
     path: &Path,
 ) -> Result<Vec<(String, ServerAddress)>> {
     let refused = |problem: String| {
-        let message = format!("`{}` cannot be used: {problem}", path.display());
+        let message = format!("cannot use `{}`: {problem}", path.display());
         CommandError::usage(message)
             .with_hint("write `{\"mcpServers\": {\"name\": {\"command\": \"…\", \"args\": []}}}`")
     };
@@ -183,10 +181,10 @@ fn read_servers(
         let execution = session.decide_execution(wish.as_ref())?;
         let mut consent = Consent::new(system, session.directory(), execution);
         consent.check_project(&project).map_err(|refusal| {
-            let message = format!("the servers in `{}` do not start: {refusal}", path.display());
+            let message = format!("cannot start the servers in `{}`: {refusal}", path.display());
             let trust = trust_command(session.directory(), &refusal.root);
             CommandError::refused(message).with_hint(format!(
-                "read the file first; `{trust}` trusts the project, `--exec` starts them this time"
+                "review the file, then run `{trust}`, or pass `--exec` to start them once"
             ))
         })?;
     }
@@ -207,8 +205,10 @@ pub(super) fn offered_by(
         return Ok(Vec::new());
     }
     if !effective.has_ability(&Ability::Base(Base::Mcp)) {
-        ui.print_warning("the servers are not listed: the agent does not have the ability `mcp`")?;
-        ui.print_hint("the agent must list it under `allow`, and you start it with `--grant mcp`")?;
+        ui.print_warning(
+            "the agent cannot call the MCP servers: it does not have the ability `mcp`",
+        )?;
+        ui.print_hint("add `mcp` to `allow` in the agent file, and pass `--grant mcp`")?;
         return Ok(Vec::new());
     }
     ui.print_status(&format!("starting {}", names.join(", ")))?;
@@ -258,7 +258,7 @@ pub(super) fn examine_agent(
 ) -> Result<AgentCode> {
     let Some(agent) = loaded.agent() else { return Ok(AgentCode::default()) };
     if let (Execution::Off(off), Some(_)) = (session.decide_execution(None)?, &agent.tools) {
-        ui.print_warning(&format!("the tools are not looked at: nothing runs because of {off}"))?;
+        ui.print_warning(&format!("the tools were not checked because of {off}"))?;
         return Ok(AgentCode::default());
     }
     let missing = missing_fence(fencing);

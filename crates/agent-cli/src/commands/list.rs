@@ -24,17 +24,17 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentListArgs) -> Resul
     }
     if found.is_empty() {
         ui.print_status(
-            "there are no agent files: `agents/CATEGORY_NAME.agent.md`, or the same at home",
+            "no agent files (`agents/CATEGORY_NAME.agent.md`) in the project or the home directory",
         )?;
     }
     if let [first, rest @ ..] = &agents::portable_agents(session.system(), &root)[..] {
         let path = first.strip_prefix(root.path()).unwrap_or(first).display();
         let what = match rest.len() {
-            0 => format!("`{path}` is a portable agent"),
-            more => format!("`{path}` and {more} more are portable agents"),
+            0 => format!("`{path}` is a subagent item"),
+            more => format!("`{path}` and {more} more are subagent items"),
         };
         ui.print_status(&format!(
-            "{what}: `brief registry build` writes it for each client; `brief agent` runs agent files only"
+            "{what} for `brief registry build`; `brief agent` runs only agent files"
         ))?;
     }
     for (_, loaded) in &found {
@@ -44,7 +44,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentListArgs) -> Resul
                 let status = agent.status.as_str();
                 ui.print_line(format!("{path}: {} {} ({status})", agent.icon, agent.title))?;
             }
-            None => ui.print_line(format!("{path}: does not load; see `brief agent check`"))?,
+            None => ui.print_line(format!("{path}: invalid; see `brief agent check`"))?,
         }
     }
     Ok(())

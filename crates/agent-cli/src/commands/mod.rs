@@ -77,8 +77,8 @@ fn locate_agent(session: &Session, root: &Root, typed: &Path) -> Result<PathBuf>
         several => {
             let paths = several.iter().map(|path| path.strip_prefix(root.path()).unwrap_or(path));
             let paths: Vec<String> = paths.map(|path| format!("`{}`", path.display())).collect();
-            let message = format!("`{name}` may be {}", paths.join(" or "));
-            Err(CommandError::refused(message).with_hint("name the file"))
+            let message = format!("`{name}` is ambiguous: {}", paths.join(" or "));
+            Err(CommandError::refused(message).with_hint("pass the path of the file"))
         }
     }
 }
@@ -104,7 +104,7 @@ fn read_agent(ui: &mut Ui, session: &Session, file: &AgentFileArgs) -> Result<Lo
     });
     let access = match (forbidden, file.fetch) {
         (Some((remote, decision)), true) => {
-            let message = format!("`{}` is not fetched: {decision}", remote.url);
+            let message = format!("cannot fetch `{}`: {decision}", remote.url);
             return Err(CommandError::refused(message));
         }
         (Some(_), false) => return Ok(loaded),

@@ -11,7 +11,7 @@ use crate::ui::Ui;
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentNewArgs) -> Result {
     let name = args.name.strip_suffix(".agent.md").unwrap_or(&args.name);
     if let Some(problem) = scaffold::name_problem(name) {
-        let message = format!("`{}` is not a valid name of an agent: {problem}", args.name);
+        let message = format!("invalid agent name `{}`: {problem}", args.name);
         return Err(CommandError::usage(message)
             .with_hint("write a category and a name, such as `brief agent new dev_review`"));
     }

@@ -53,8 +53,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentRunArgs) -> Result
     }
     ui.tell_remarks()?;
     let model = choose_model(agent, args.model.as_deref()).ok_or_else(|| {
-        CommandError::usage("no model is named")
-            .with_hint("write `--model NAME`, or let the agent recommend one")
+        CommandError::usage("no model selected")
+            .with_hint("pass `--model NAME`, or add a model to `recommended` in the agent file")
     })?;
     let endpoint = Endpoint::from_environment(system)
         .map_err(|error| CommandError::usage(error.to_string()).with_hint(error.help()))?;
@@ -96,9 +96,10 @@ fn opening_of(input: &AgentValue) -> Option<String> {
 fn read_piped_input(ui: &mut Ui) -> Result<String> {
     let mut text = String::new();
     let limit = u64::try_from(limits::PROMPT_BYTES).unwrap_or(u64::MAX);
-    ui.take_stdin().take(limit).read_to_string(&mut text).map_err(|error| {
-        CommandError::refused(format!("standard input cannot be read: {error}"))
-    })?;
+    ui.take_stdin()
+        .take(limit)
+        .read_to_string(&mut text)
+        .map_err(|error| CommandError::refused(format!("cannot read standard input: {error}")))?;
     Ok(text.trim_end_matches('\n').to_owned())
 }
 
@@ -107,8 +108,8 @@ fn one_turn(ui: &mut Ui, conversation: &mut Conversation<'_>, text: &str) -> Res
     let said = match read_line(conversation.agent(), text) {
         Ok(Input::Say(said)) => said,
         Ok(_) => {
-            return Err(CommandError::usage("there is nothing to say to the agent")
-                .with_hint("write `--input TEXT`, pipe a text in, or give the agent an `input`"));
+            return Err(CommandError::usage("no input for the agent")
+                .with_hint("pass `--input TEXT`, pipe in text, or add `input` to the agent file"));
         }
         Err(error) => return Err(CommandError::usage(error.to_string()).with_hint(error.help())),
     };
@@ -131,11 +132,12 @@ fn run_conversation(ui: &mut Ui, conversation: &mut Conversation<'_>) -> Result 
         conversation.agent().commands.iter().map(|command| command.name.clone()).collect();
     let agent = conversation.agent();
     ui.print_status(&format!(
-        "{} {}: /help lists the commands, /quit ends",
+        "{} {}: type /help for commands, /quit to exit",
         agent.icon, agent.title
     ))?;
-    let lines = TypedLines::new(names)
-        .map_err(|error| CommandError::refused(format!("lines cannot be read: {error}")))?;
+    let lines = TypedLines::new(names).map_err(|error| {
+        CommandError::refused(format!("cannot read from the terminal: {error}"))
+    })?;
     let printer = RefCell::new(TurnPrinter::new(ui));
     let mut lines = PromptedLines { lines, printer: &printer };
     let ending = run_interactive(conversation, &mut lines, &mut |event| {

@@ -20,8 +20,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentServeArgs) -> Resu
     let system = session.system();
     let mut ready = through_gates(session, agent, &input, &grant, &mut tools)?;
     if ui.can_ask() {
-        ui.print_status("waiting for an MCP client on standard input; Ctrl-C ends it")?;
-        ui.print_hint("`brief agent run FILE` is for people")?;
+        ui.print_status("waiting for an MCP client on standard input; press Ctrl-C to stop")?;
+        ui.print_hint("run `brief agent run FILE` to use the agent yourself")?;
     }
     ui.tell_remarks()?;
     let interruption = system.interruption()?;

@@ -47,7 +47,7 @@ impl Job {
     ) {
         let Job { name, arguments, answer, stop } = self;
         if stop.is_raised() || answer.is_closed() {
-            log(&format!("`{name}` was not called: the client does not want it any more"));
+            log(&format!("did not call `{name}`: the client canceled the request"));
             return;
         }
         ready.interrupt_by(&stop.or(interruption));
@@ -55,7 +55,7 @@ impl Job {
         log(&match &result {
             Some(Ok(_)) => format!("called `{name}`"),
             Some(Err(error)) => format!("`{name}` failed: {error}"),
-            None => format!("there is no tool `{name}`"),
+            None => format!("unknown tool `{name}`"),
         });
         // The client may have disconnected meanwhile.
         let _ = answer.send(result);
@@ -124,7 +124,7 @@ impl ServerHandler for Handler {
             () = context.ct.cancelled() => return Err(about_to_end()),
         };
         let result =
-            result.ok_or_else(|| invalid_params_error(format!("there is no tool `{name}`")))?;
+            result.ok_or_else(|| invalid_params_error(format!("unknown tool `{name}`")))?;
         Ok(call_result(result).into())
     }
 

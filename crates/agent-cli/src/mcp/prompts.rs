@@ -44,7 +44,7 @@ impl Prompts {
     pub(super) fn get(&self, name: &str, given: &JsonObject) -> Result<GetPromptResult, String> {
         let lower = name.to_lowercase();
         let named = self.list.iter().find(|named| named.command.name.to_lowercase() == lower);
-        let named = named.ok_or_else(|| format!("there is no command `{name}`"))?;
+        let named = named.ok_or_else(|| format!("unknown command `{name}`"))?;
         let text = named.render_text(given)?;
         Ok(prompt_result(text, named.description()))
     }

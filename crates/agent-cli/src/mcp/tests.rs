@@ -176,8 +176,8 @@ fn look_at_everything(client: &mut AgentClient) {
     for (name, arguments, expected) in [
         ("test", json!({"target-name": "x"}), "the command `test` needs `framework`"),
         ("test", json!({}), "the command `test` needs `target-name`, `framework`"),
-        ("nobody", json!({}), "there is no command `nobody`"),
-        ("test", json!({"target-name": 1}), "the argument `target-name` is not a text"),
+        ("nobody", json!({}), "unknown command `nobody`"),
+        ("test", json!({"target-name": 1}), "argument `target-name` must be a string"),
     ] {
         let answer =
             client.request_answer("prompts/get", json!({"name": name, "arguments": arguments}));
@@ -202,7 +202,7 @@ fn every_revision_with_initialize() {
         });
         assert!(matches!(outcome.served, Ok(Served::Closed)), "{:?}", outcome.served);
         assert_eq!(outcome.calls, ["Add", "boom"]);
-        let expected = ["called `add`", "`boom` failed: no luck", "there is no tool `teleport`"];
+        let expected = ["called `add`", "`boom` failed: no luck", "unknown tool `teleport`"];
         assert_eq!(outcome.log, expected);
     }
 }

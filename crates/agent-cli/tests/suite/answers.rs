@@ -16,7 +16,10 @@ fn another_release_is_refused() {
     assert_eq!(output.code, Some(0), "{output}");
     let output = project.run(&["__release=99.0.0", "agent", "list"]);
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{output}");
-    assert!(output.stderr.contains("error: `brief` 99.0.0 and `brief-agent`"), "{output}");
+    assert!(
+        output.stderr.contains("error: version mismatch: `brief` 99.0.0, `brief-agent`"),
+        "{output}"
+    );
 }
 
 /// The word `agent` may be left out, and the name of a directory is not that word.

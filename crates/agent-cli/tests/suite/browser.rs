@@ -45,13 +45,13 @@ fn a_tool_reads_a_page_of_a_granted_host() {
     let is_root = std::fs::metadata("/proc/self")
         .is_ok_and(|of| std::os::unix::fs::MetadataExt::uid(&of) == 0);
     assert_eq!(
-        output.stderr.contains("as root, the browser runs without a sandbox of its own"),
+        output.stderr.contains("as root, the browser runs without its own sandbox"),
         is_root,
         "{output}"
     );
     let output = project.run(&call);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("`localhost` can only be asked over `https`"), "{output}");
+    assert!(output.stderr.contains("requests to `localhost` must use `https`"), "{output}");
 }
 
 /// A killed program leaves neither a browser nor a profile behind.

@@ -135,7 +135,7 @@ fn a_tool_is_called_by_its_scheme() {
     assert_eq!((output.stdout.as_str(), output.code), ("HI\n", Some(0)), "{output}");
     let output = project.run(&["debug", "call", file, "echo", "{\"text\": 1}"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("the arguments of `echo` do not fit"), "{output}");
+    assert!(output.stderr.contains("invalid arguments for `echo`"), "{output}");
     let output = project.run(&["debug", "call", file, "echo", "text"]);
     assert_eq!(output.code, Some(2), "{output}");
     let output = project.run(&["debug", "call", file, "ecoh", "{}"]);
@@ -196,7 +196,7 @@ fn agents_are_listed_and_checked() {
         .with_file("agents/dev_bad.agent.md", "---\nstatus: gone\n---\n# Bad\nDoes not.\n");
     let output = project.run(&["list"]);
     assert!(output.stdout.contains("dev_good.agent.md: 🤖 Good (active)"), "{output}");
-    assert!(output.stdout.contains("dev_bad.agent.md: does not load"), "{output}");
+    assert!(output.stdout.contains("dev_bad.agent.md: invalid"), "{output}");
     let all = ["agents/dev_good.agent.md", "agents/dev_bad.agent.md"];
     let output = project.run(&[&["check"][..], &all].concat());
     assert_eq!(output.code, Some(1), "{output}");

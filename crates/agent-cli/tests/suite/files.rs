@@ -47,14 +47,14 @@ fn a_new_agent_passes_every_gate() {
     let output = project.run(&["debug", "command", "notes", "shorten", "a.md"]);
     assert_eq!(output.stdout, "Say what a.md says in three sentences.\n");
     let again = project.run(&["new", "dev_notes"]);
-    assert!(again.stderr.contains("exists already") && again.code == Some(1), "{again}");
+    assert!(again.stderr.contains("already exists") && again.code == Some(1), "{again}");
     for name in ["notes", "Dev_notes", "dev_", "_notes", "../dev_x", "dev x_y"] {
         let output = project.run(&["new", name]);
         assert_eq!(output.code, Some(2), "{name}: {output}");
         assert!(output.stderr.contains("hint: write a category and a name"), "{output}");
     }
     let none = crate::project().run(&["check"]);
-    assert!(none.stderr.contains("there are no agent files"), "{none}");
+    assert!(none.stderr.contains("no agent files"), "{none}");
 }
 
 /// A missing argument is the same mistake in `command` as in `run`: exit code 2.
@@ -72,7 +72,7 @@ fn abilities_say_who_has_to_act() {
     let project = project().with_file("agents/dev_t.agent.md", text);
     let output = project.run(&["debug", "abilities", "dev_t"]);
     assert!(
-        output.stdout.contains("fs: allowed by the file, not granted (`--grant fs`)"),
+        output.stdout.contains("fs: no: allowed by the file, but not granted (`--grant fs`)"),
         "{output}"
     );
     assert!(output.stdout.contains("network: no: the file does not allow it"), "{output}");

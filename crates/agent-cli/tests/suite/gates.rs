@@ -24,11 +24,11 @@ fn a_call_passes_every_gate() {
         ("disabled", writer("status: disabled\n"), "disabled"),
         ("environment", writer("required:\n  env: [NOT_SET_HERE]\n"), "NOT_SET_HERE"),
         ("startup", writer("required:\n  startup: fails\n"), "startup tool `fails`"),
-        ("deny", project().with_file(FILE, denied), "must not use its tools"),
+        ("deny", project().with_file(FILE, denied), "not allowed to call its tools"),
         (
             "allow",
             writer("").with_file(FILE, writer("").read(FILE).replace(", tool]", "]")),
-            "must not",
+            "not allowed",
         ),
         ("texts", writer("system: 'Say {{ input.missing }}'\n"), "missing"),
     ] {
@@ -130,7 +130,7 @@ fn a_browser_is_granted_and_denied_like_the_others() {
     let project = project().with_file(FILE, file("allow: [browser:example.com]"));
     let output = project.run(&["check", FILE]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.to_string().contains("which only `sh:<command>` can have"), "{output}");
+    assert!(output.to_string().contains("only `sh:<command>` can have one"), "{output}");
 }
 
 const ORDERED: &str = "---\ncommands:\n  - name: first\n    description: The first\n    body: One.\n  - https://example.com/commands/second.md\n  - name: third\n    description: The third\n    body: Three.\n---\n# Ordered\n\nHas an order.\n\n## Tools\n\n```js\nreturn {\n  sort: {\n    fn: () => 1,\n    scheme: { name: \"sort\", description: \"Sorts\", parameters: { type: \"object\", properties: { zeta: { type: \"string\", description: \"z\" }, alpha: { type: \"number\" } }, required: [\"zeta\"] } },\n  },\n};\n```\n";

@@ -125,11 +125,11 @@ fn a_folder_is_fetched_file_by_file_and_kept() {
     assert_eq!(names, ["own -", "- unresolved", "- unresolved"], "{output}");
     let (names, output) = shown(&project, &["--fetch"]);
     assert_eq!(names, ["own -", "a%20file fetched", "b fetched", "one fetched"], "{output}");
-    assert_eq!(output.stderr.matches("is recorded with the SHA-256").count(), 3, "{output}");
+    assert_eq!(output.stderr.matches(" with SHA-256 ").count(), 3, "{output}");
     let command = project.run(&["debug", "command", FILE, "b", "it"]);
     assert_eq!(command.stdout, "Do it\n", "{command}");
     assert!(
-        command.stderr.contains("/all/ comes from the cache; `--fetch` asks its server"),
+        command.stderr.contains("/all/ from the cache; use `--fetch` to fetch it again"),
         "{command}"
     );
     // Without the network.
@@ -141,7 +141,7 @@ fn a_folder_is_fetched_file_by_file_and_kept() {
     assert!(
         output
             .stderr
-            .contains("cannot be fetched, so it comes from the cache: the server answered 404"),
+            .contains("from the cache, because it cannot be fetched: the server answered 404"),
         "{output}"
     );
     let output = project.run(&["show", FILE]);
@@ -212,15 +212,15 @@ fn a_bad_index_is_an_error_of_that_entry() {
     ];
     assert_eq!(names, expected, "{output}");
     for words in [
-        "/many/ cannot be fetched: its index has 10000 commands, more than 1000",
+        "/many/: its index has 10000 commands, more than 1000",
         "/climb/: `../secret.md` is not the name of a file in it",
         "/climb/: an entry of its index is not a name",
-        "/object/ cannot be fetched: its index is a JSON object",
-        "/away/ cannot be fetched: it redirects to another host, `127.0.0.1:",
-        "/files/away.md cannot be fetched: it redirects to another host, `127.0.0.1:",
-        "/files/none.md cannot be fetched: the server answered 404",
-        "/files/big.md cannot be fetched: is larger than 1048576 bytes",
-        "/gone/ cannot be fetched: the server answered 404",
+        "/object/: its index is a JSON object",
+        "/away/: the server redirects to another host, `127.0.0.1:",
+        "/files/away.md: the server redirects to another host, `127.0.0.1:",
+        "/files/none.md: the server answered 404",
+        "/files/big.md: is larger than 1048576 bytes",
+        "/gone/: the server answered 404",
     ] {
         assert!(output.stderr.contains(words), "{words}: {output}");
     }
@@ -228,7 +228,7 @@ fn a_bad_index_is_an_error_of_that_entry() {
     let project = agent(&["http://example.com/commands/".to_owned()]);
     let (names, output) = shown(&project, &["--fetch"]);
     assert_eq!(names, ["own -", "- unresolved"], "{output}");
-    assert!(output.stdout.contains("or `http` from this machine"), "{output}");
+    assert!(output.stdout.contains("or over `http` from this machine"), "{output}");
 }
 
 /// Python's own server, whose listing is a page of links.

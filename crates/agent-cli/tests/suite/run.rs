@@ -136,7 +136,7 @@ fn a_tool_asks_a_configured_server() {
     let output = call("adder", &granted);
     assert_eq!((output.stdout.trim_end(), output.code), ("5", Some(0)), "{output}");
     let output = call("other", &granted);
-    assert!(output.stderr.contains("there is no server `other`"), "{output}");
+    assert!(output.stderr.contains("unknown server `other`"), "{output}");
     let output = call("adder", &["--mcp-config", "servers.json"]);
     assert!(output.stderr.contains("`--grant mcp`"), "{output}");
     let output = call("adder", &["--grant", "mcp"]);

@@ -247,7 +247,7 @@ fn a_time_limit_ends_a_call() {
     let args = ["debug", "call", "agents/dev_t.agent.md", "native", "--time-limit", "0.5"];
     let output = project.run(&args);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("it took longer than 0.5 s and was ended"), "{output}");
+    assert!(output.stderr.contains("execution took longer than 0.5 s"), "{output}");
     for wrong in ["0", "-1", "61", "nan"] {
         let limit = format!("--time-limit={wrong}");
         let output = project.run(&["debug", "call", "agents/dev_t.agent.md", "one", &limit]);

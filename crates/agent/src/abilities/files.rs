@@ -49,7 +49,7 @@ impl<'p> ToolPath<'p> {
     /// Returns the last name, and the names above it.
     fn split_name(&self) -> AbilityResult<(&'p str, &[&'p str])> {
         let split = self.names.split_last().map(|(name, above)| (*name, above));
-        split.ok_or_else(|| create_refusal("a file has a name"))
+        split.ok_or_else(|| create_refusal("the path must name a file"))
     }
 }
 
@@ -77,7 +77,7 @@ impl ToolFiles {
             }
             "stat" => self.stat_path(&tool_path(text_argument(args, 0, "a file")?)?),
             "glob" => self.glob_paths(text_argument(args, 0, "a pattern")?),
-            _ => Err(create_refusal(format!("there is no `{call}` in 'fs'"))),
+            _ => Err(create_refusal(format!("unknown call `{call}` in 'fs'"))),
         }
     }
 
@@ -91,7 +91,7 @@ impl ToolFiles {
             self.handle(&above).read(OsStr::new(name), limits::FILE_BYTES).map_err(|error| {
                 match error {
                     ReadError::NotAFile(FileKind::Link) => create_refusal(format!(
-                        "`{}` is a link, and no link is followed",
+                        "`{}` is a link, and tools cannot follow links",
                         target.shown
                     )),
                     error => create_failure(format!("`{}`: {error}", target.shown)),
@@ -112,7 +112,7 @@ impl ToolFiles {
     ) -> AbilityResult {
         let target = file_path(path)?;
         if bytes.len() as u64 > most {
-            return Err(create_refusal(format!("`{}`: more than {most} bytes", target.shown)));
+            return Err(create_refusal(format!("`{}` is larger than {most} bytes", target.shown)));
         }
         let mut opened: OpenedDir = None;
         let (name, above) = target.split_name()?;
@@ -134,7 +134,7 @@ impl ToolFiles {
             Err(_) => {}
             Ok(FileKind::File) if replacing == Replacing::Never => {
                 return Err(create_refusal(format!(
-                    "`{}` is there already, so it is not replaced",
+                    "not replaced: `{}` already exists",
                     target.shown
                 )));
             }
@@ -144,7 +144,7 @@ impl ToolFiles {
             }
             Ok(kind) => {
                 return Err(create_refusal(format!(
-                    "`{}` is {}, so it is not replaced",
+                    "not replaced: `{}` is {}",
                     target.shown,
                     kind.noun()
                 )));
@@ -241,7 +241,7 @@ impl NameSearch<'_> {
         self.seen += entries.len();
         if self.seen > MOST_SEEN || self.found.len() > limits::TOOL_NAMES {
             return Err(create_refusal(format!(
-                "`{}` has to look at too many names",
+                "`{}` matches against too many names",
                 self.glob.as_str()
             )));
         }
@@ -283,21 +283,24 @@ pub(super) fn check_path(path: &str) -> AbilityResult<()> {
 fn tool_path(path: &str) -> AbilityResult<ToolPath<'_>> {
     let unfit = |why: &str| Err(create_refusal(format!("`{path}` {why}")));
     if path.starts_with('/') || path.contains([':', '\\', '\0']) {
-        return unfit("is not relative to the project, with `/` between names");
+        return unfit("must be relative to the project, with `/` between names");
     }
     let mut names = Vec::new();
     for name in path.split('/') {
         match name {
             "" | "." => {}
-            ".." => return unfit("leaves the project"),
+            ".." => return unfit("is outside the project"),
             name => names.push(name),
         }
     }
     if names.iter().any(|name| is_git(name)) {
-        return unfit("is inside `.git`, which is not for tools");
+        return unfit("is inside `.git`, which tools cannot access");
     }
     if let Some(found) = sensitive::find_sensitive_pattern(&names.join("/")) {
-        return unfit(&format!("may hold secrets (`{}`), and is not for tools", found.pattern));
+        return unfit(&format!(
+            "may hold secrets (`{}`), so tools cannot access it",
+            found.pattern
+        ));
     }
     Ok(ToolPath { names, shown: path })
 }
@@ -344,7 +347,7 @@ impl HiddenSearch {
         self.seen += entries.len();
         if self.seen > limits::WALK_ENTRIES || depth > MOST_DEPTH {
             return Err(
-                "the project has too many files to tell which of them hold secrets".to_owned()
+                "the project has too many files to check which of them hold secrets".to_owned()
             );
         }
         for DirEntry { name, kind } in entries {
@@ -399,7 +402,7 @@ fn explain_error(path: &str, error: &io::Error) -> AbilityRefusal {
 }
 
 fn through_link(path: &str) -> AbilityRefusal {
-    create_refusal(format!("`{path}` leads through a link, and no link is followed"))
+    create_refusal(format!("`{path}` passes through a link, and tools cannot follow links"))
 }
 
 #[cfg(unix)]

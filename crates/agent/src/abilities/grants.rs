@@ -7,7 +7,7 @@ const NAMES: [&str; 7] = ["fs", "network", "sh", "tool", "mcp", "browser", "env"
 
 /// An unknown ability.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no ability `{name}`")]
+#[error("unknown ability `{name}`")]
 pub struct GrantError {
     /// The unknown name.
     pub name: String,

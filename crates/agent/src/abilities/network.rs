@@ -89,7 +89,7 @@ impl HttpRequest {
             }
         };
         if body.is_some() && !matches!(method, Method::POST | Method::PUT | Method::PATCH) {
-            return Err(create_refusal(format!("a `{method}` request has no body")));
+            return Err(create_refusal(format!("a `{method}` request cannot have a body")));
         }
         Ok(HttpRequest { uri, method, headers, body })
     }
@@ -98,18 +98,13 @@ impl HttpRequest {
 fn read_uri(text: &str) -> AbilityResult<Uri> {
     let address = text.split('#').next().unwrap_or_default();
     let uri: Uri = address.parse().map_err(|error| {
-        create_refusal(format!(
-            "`{}` is not an address: {error}",
-            render_request_target(text, None)
-        ))
+        create_refusal(format!("invalid URL `{}`: {error}", render_request_target(text, None)))
     })?;
     if uri.scheme().is_none() || uri.host().is_none_or(str::is_empty) {
-        return Err(create_refusal(format!(
-            "`{text}` is not a complete address, such as `https://…`"
-        )));
+        return Err(create_refusal(format!("`{text}` is not a complete URL, such as `https://…`")));
     }
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err(create_refusal("an address must have no user or password in it"));
+        return Err(create_refusal("the URL must not contain a user or password"));
     }
     Ok(uri)
 }
@@ -154,7 +149,7 @@ pub fn fetch_document(
     match (answer["status"].as_u64(), answer["body"].take()) {
         (Some(200), Value::String(text)) => Ok(FetchedDocument { url, text }),
         (Some(status), _) => Err(format!("the server answered {status}")),
-        (None, _) => Err("the server answered nothing".to_owned()),
+        (None, _) => Err("the server did not answer".to_owned()),
     }
 }
 
@@ -200,7 +195,7 @@ fn follow_redirects(
             next.scheme() != request.uri.scheme() || next.authority() != request.uri.authority();
         if is_elsewhere && redirects == Redirects::SameHost {
             let host = next.authority().map_or("", http::uri::Authority::as_str);
-            return Err(create_refusal(format!("it redirects to another host, `{host}`")));
+            return Err(create_refusal(format!("the server redirects to another host, `{host}`")));
         }
         if is_elsewhere {
             // Any header field may be a key, which is meant for one host only.
@@ -212,12 +207,12 @@ fn follow_redirects(
             request.body = None;
         } else if is_elsewhere && request.body.is_some() {
             return Err(create_refusal(
-                "it redirects to another host, and the body is not sent there",
+                "the server redirects to another host, and the body is not sent there",
             ));
         }
         request.uri = next;
     }
-    Err(create_refusal(format!("it redirects more than {} times", limits::TOOL_REDIRECTS)))
+    Err(create_refusal(format!("the server redirects more than {} times", limits::TOOL_REDIRECTS)))
 }
 
 /// Refuses a scheme that the policy does not allow for a host.
@@ -226,7 +221,7 @@ pub(super) fn check_scheme(policy: &NetworkPolicy, uri: &Uri, scheme: &str) -> A
     match scheme {
         "https" => Ok(()),
         "http" if policy.is_private_host(uri) || policy.plain_http => Ok(()),
-        "http" => Err(create_refusal(format!("`{host}` can only be asked over `https`"))),
+        "http" => Err(create_refusal(format!("requests to `{host}` must use `https`"))),
         other => Err(create_refusal(format!("`{other}` is neither `https` nor `http`"))),
     }
 }
@@ -283,7 +278,7 @@ fn send_request(
     for (name, value) in &request.headers {
         builder = builder.header(name, value);
     }
-    let wrong = |error: http::Error| create_refusal(format!("the request is wrong: {error}"));
+    let wrong = |error: http::Error| create_refusal(format!("invalid request: {error}"));
     let response = match &request.body {
         Some(body) => agent.run(builder.body(body.as_str()).map_err(wrong)?),
         None => agent.run(builder.body(()).map_err(wrong)?),
@@ -314,10 +309,10 @@ fn read_answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> AbilityR
 fn explain_error(host: &str, error: &ureq::Error) -> AbilityRefusal {
     match error {
         ureq::Error::Other(inner) if inner.is::<NotPublic>() => create_refusal(format!(
-            "`{host}` is not on the public network, and must be named by the operator"
+            "`{host}` is not on the public network: the operator must allow it by name"
         )),
         ureq::Error::BodyExceedsLimit(most) => {
-            create_refusal(format!("the answer of `{host}` has more than {most} bytes"))
+            create_refusal(format!("the answer of `{host}` is larger than {most} bytes"))
         }
         ureq::Error::Timeout(_) => create_failure(format!("`{host}` did not answer in time")),
         error => create_failure(format!("`{host}`: {error}")),
@@ -464,6 +459,6 @@ mod tests {
         let request = HttpRequest::from_arguments(&[json!("http://example.com/")]).unwrap();
         let policy = NetworkPolicy::default();
         let error = fetch_url(&OsSystem, &policy, request, PATIENCE).unwrap_err();
-        assert!(error.to_string().contains("only be asked over `https`"), "{error}");
+        assert!(error.to_string().contains("must use `https`"), "{error}");
     }
 }

@@ -131,12 +131,12 @@ pub(super) fn run_program(
                 "stderr": String::from_utf8_lossy(&stderr) + explain_left_out(&left_out).as_str(),
             })),
         },
-        Ok(Ending::Killed) => ended("was ended by a signal"),
+        Ok(Ending::Killed) => ended("was killed by a signal"),
         Ok(Ending::TimedOut) => {
-            ended(&format!("took longer than {} s and was ended", time.as_secs_f64()))
+            ended(&format!("took longer than {} s and was stopped", time.as_secs_f64()))
         }
         Ok(Ending::TooMuchOutput) => {
-            ended(&format!("wrote more than {} bytes and was ended", call.output_limit))
+            ended(&format!("wrote more than {} bytes and was stopped", call.output_limit))
         }
         Ok(Ending::Interrupted) => ended("was interrupted"),
     }
@@ -204,10 +204,10 @@ fn narrow_arguments(
     let revision = |word: &str| {
         let is_step = |part: &str| part == "..";
         if word.starts_with(['/', '\\']) || word.contains("::") {
-            return Err(format!("`{word}` is not relative to the project"));
+            return Err(format!("`{word}` must be relative to the project"));
         }
         if word.split(['/', '\\', ':', '(', ')', '!', '^', ',']).any(is_step) {
-            return Err(format!("`{word}` leaves the project"));
+            return Err(format!("`{word}` is outside the project"));
         }
         stays_inside(place, word)
     };
@@ -234,8 +234,9 @@ impl ProjectTree for ProgramContext<'_> {
             // A link that stays in the project is followed by the program.
             let resolved = self.system.resolve_dir(&root.join(directory));
             let resolved = resolved.map_err(|error| words_of(&error))?;
-            let below =
-                resolved.strip_prefix(&root).map_err(|_| "it leaves the project".to_owned())?;
+            let below = resolved
+                .strip_prefix(&root)
+                .map_err(|_| "the path is outside the project".to_owned())?;
             let below = below.to_str().ok_or_else(|| format!("`{directory}` is not UTF-8"))?;
             let found = files::hidden_below(top.as_ref(), below)?;
             // The program names what it finds below the link.
@@ -263,7 +264,7 @@ fn stays_inside(place: &ProgramContext<'_>, path: &str) -> Result<(), String> {
             Ok(resolved) if resolved.path.starts_with(place.root) => {
                 return check_target(place, path, ancestor, &resolved.path);
             }
-            Ok(_) => return Err(format!("`{}` leads out of the project", path.display())),
+            Ok(_) => return Err(format!("`{}` points outside the project", path.display())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 // A link to a missing file would be written through.
                 let above = place.root.join(ancestor.parent().unwrap_or(Path::new("")));
@@ -271,7 +272,7 @@ fn stays_inside(place: &ProgramContext<'_>, path: &str) -> Result<(), String> {
                     .file_name()
                     .map(|name| place.system.open_dir(&above).and_then(|above| above.status(name)));
                 if link.is_some_and(|status| status.is_ok()) {
-                    return Err(format!("`{}` leads out of the project", path.display()));
+                    return Err(format!("`{}` points outside the project", path.display()));
                 }
             }
             Err(_) => return Ok(()),
@@ -314,7 +315,7 @@ fn refuse_settings(place: &ProgramContext<'_>, git: &Path) -> AbilityResult<()> 
     // Without a repository there are no settings, and git exits with a status.
     match ending {
         Ok(Ending::Exited(_)) => {}
-        Ok(_) => return Err(create_failure("`git` did not list its settings")),
+        Ok(_) => return Err(create_failure("cannot list the settings of `git`")),
         Err(error) => {
             let reason = words_of(&error);
             return Err(create_failure(format!("`git` could not be started: {reason}")));
@@ -342,10 +343,10 @@ fn parse_arguments(list: Option<&Value>) -> AbilityResult<Vec<String>> {
     let arguments = arguments.ok_or_else(wrong)?;
     let bytes: usize = arguments.iter().map(String::len).sum();
     if arguments.len() > MOST_ARGUMENTS || bytes > MOST_BYTES {
-        return Err(create_refusal("these are too many arguments"));
+        return Err(create_refusal("too many arguments"));
     }
     if arguments.iter().any(|argument| argument.contains('\0')) {
-        return Err(create_refusal("an argument has a null character in it"));
+        return Err(create_refusal("an argument contains a null character"));
     }
     Ok(arguments)
 }
@@ -362,5 +363,5 @@ fn find_program(place: &ProgramContext<'_>, name: &str) -> AbilityResult<PathBuf
             return Ok(path);
         }
     }
-    Err(create_failure(format!("there is no program `{name}` in `{}`", place.path.join(":"))))
+    Err(create_failure(format!("program not found: `{name}` in `{}`", place.path.join(":"))))
 }

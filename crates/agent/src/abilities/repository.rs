@@ -29,11 +29,11 @@ pub(super) fn refuse_others(
         }
         Ok(FileKind::File) => check_pointer(system, top.as_ref(), &root),
         Ok(_) => {
-            Err("`.git` leads out of the project, and `sh:git` does not cover that".to_owned())
+            Err("`.git` points outside the project, and `sh:git` does not cover that".to_owned())
         }
         // Without a repository, `git diff` compares any files.
         Err(_) if args.iter().any(|word| word == "diff") => {
-            Err("there is no repository in the project".to_owned())
+            Err("the project is not a git repository".to_owned())
         }
         Err(_) => Ok(()),
     }
@@ -56,7 +56,7 @@ fn check_directory(git: &dyn Dir) -> Result<(), String> {
 }
 
 fn render_refusal(name: &str) -> String {
-    format!("`.git/{name}` leads to another repository, and `sh:git` does not cover that")
+    format!("`.git/{name}` points to another repository, and `sh:git` does not cover that")
 }
 
 fn refuse_links(
@@ -69,7 +69,7 @@ fn refuse_links(
     let entries = entries.map_err(|error| format!("`.git/{above}`: {error}"))?;
     *seen += entries.len();
     if *seen > limits::WALK_ENTRIES || depth > MOST_DEPTH {
-        return Err("`.git` has too many files to be checked".to_owned());
+        return Err("`.git` has too many files to check".to_owned());
     }
     for DirEntry { name, kind } in entries {
         let shown = match above {
@@ -96,7 +96,7 @@ fn refuse_links(
 /// Checks the `.git` file of a working tree: the repository that it names has this tree among its own.
 fn check_pointer(system: &dyn System, top: &dyn Dir, root: &Path) -> Result<(), String> {
     let other =
-        || "`.git` leads to another repository, which does not know this directory".to_owned();
+        || "`.git` points to another repository, which does not list this directory".to_owned();
     let read = |directory: &dyn Dir, name: &str| -> Option<String> {
         let bytes = directory.read(OsStr::new(name), POINTER_BYTES).ok()?;
         Some(String::from_utf8(bytes).ok()?.trim_end_matches(['\n', '\r']).to_owned())

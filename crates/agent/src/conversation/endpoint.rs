@@ -73,13 +73,13 @@ pub enum EndpointError {
     #[error("`OPENAI_BASE_URL` {0}")]
     Address(&'static str),
     /// The key has invalid characters.
-    #[error("`OPENAI_API_KEY` holds characters that no key has")]
+    #[error("`OPENAI_API_KEY` contains invalid characters")]
     Key,
     /// The certificate file cannot be read.
-    #[error("`SSL_CERT_FILE` cannot be read: {0}")]
+    #[error("cannot read `SSL_CERT_FILE`: {0}")]
     Certificates(String),
     /// The default server requires a key.
-    #[error("`OPENAI_API_KEY` has no value")]
+    #[error("`OPENAI_API_KEY` is not set")]
     NoKey,
 }
 
@@ -88,10 +88,10 @@ impl EndpointError {
     pub fn help(&self) -> &'static str {
         match self {
             EndpointError::Address(_) => "write it as `http://localhost:11434/v1`",
-            EndpointError::Key => "write the key alone, without quotes and line breaks",
-            EndpointError::Certificates(_) => "name a file with certificates in PEM",
+            EndpointError::Key => "write only the key, without quotes or line breaks",
+            EndpointError::Certificates(_) => "set it to a file with PEM certificates",
             EndpointError::NoKey => {
-                "set it, or name another server with `OPENAI_BASE_URL`, such as \
+                "set it, or set `OPENAI_BASE_URL` to another server, such as \
                  `http://localhost:11434/v1`"
             }
         }
@@ -145,7 +145,10 @@ impl Endpoint {
         let is_open = self.base.starts_with("http:") && !is_own_machine(&self.host);
         let is_told = self.key.is_some() && is_open;
         is_told.then(|| {
-            format!("the key goes to `{}` without encryption; it can be read on the way", self.host)
+            format!(
+                "the key is sent to `{}` unencrypted, so others on the network can read it",
+                self.host
+            )
         })
     }
 }
@@ -153,27 +156,27 @@ impl Endpoint {
 /// Splits a base address: returns it without a final slash, and its host.
 fn take_apart(address: &str) -> Result<(String, String), &'static str> {
     if !address.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("holds characters that no address has");
+        return Err("contains invalid characters");
     }
-    let scheme_end = address.find("://").ok_or("does not begin with `https://` or `http://`")?;
+    let scheme_end = address.find("://").ok_or("must start with `https://` or `http://`")?;
     let scheme = address[..scheme_end].to_ascii_lowercase();
     if scheme != "http" && scheme != "https" {
-        return Err("does not begin with `https://` or `http://`");
+        return Err("must start with `https://` or `http://`");
     }
     let rest = &address[scheme_end + 3..];
     if rest.contains(['?', '#']) {
-        return Err("has a `?` or `#` in it");
+        return Err("must not contain `?` or `#`");
     }
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     if authority.contains('@') {
-        return Err("holds a password; put the key into `OPENAI_API_KEY`");
+        return Err("contains a password; put the key into `OPENAI_API_KEY`");
     }
     let host = match authority.strip_prefix('[') {
         Some(bracketed) => bracketed.split(']').next().unwrap_or_default(),
         None => authority.split(':').next().unwrap_or_default(),
     };
     if host.is_empty() {
-        return Err("names no host");
+        return Err("has no host");
     }
     // Some documentation names the full path.
     let path = path.trim_end_matches('/');

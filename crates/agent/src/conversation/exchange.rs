@@ -92,7 +92,7 @@ impl Exchange<'_> {
             if !error.is_passing() || tries >= limits::AGENT_TRIES || is_too_long {
                 return (reply, Err(error.into()));
             }
-            on(TurnEvent::Notice(&format!("{error}; trying again in {} s", wait.as_secs_f64())));
+            on(TurnEvent::Notice(&format!("{error}; retrying in {} s", wait.as_secs_f64())));
             if let Err(stopped) = self.wait_to_retry(wait) {
                 return (reply, Err(stopped.into()));
             }
@@ -131,13 +131,13 @@ impl Exchange<'_> {
         };
         let pieces = self.start_request(post)?;
         let Some(AnswerPiece::Head(head)) = self.next(&pieces)? else {
-            return Err(broken_error("nothing came"));
+            return Err(broken_error("no data received"));
         };
         if !(200..300).contains(&head.status) {
             return Err(self.read_refusal(&head, &pieces)?.into());
         }
         if head.content_type.to_ascii_lowercase().contains("/html") {
-            return Err(strange_error("is a web page"));
+            return Err(strange_error("got a web page"));
         }
         let mut form = AnswerForm::Unknown;
         while let Some(piece) = self.next(&pieces)? {
@@ -240,12 +240,12 @@ impl Exchange<'_> {
         on: OnEvent<'_>,
     ) -> Result<(), ExchangeFailure> {
         match form {
-            AnswerForm::Unknown => return Err(broken_error("nothing came")),
+            AnswerForm::Unknown => return Err(broken_error("no data received")),
             AnswerForm::Whole(bytes) => {
                 let json = serde_json::from_slice::<Json>(&bytes);
-                let json = json.map_err(|_| broken_error("its JSON has no end"))?;
+                let json = json.map_err(|_| broken_error("incomplete JSON"))?;
                 if json.get("choices").is_none() && json.get("error").is_none() {
-                    return Err(strange_error("has no `choices`"));
+                    return Err(strange_error("missing `choices`"));
                 }
                 return self.take_json(&json, assembly, on);
             }
@@ -263,7 +263,7 @@ impl Exchange<'_> {
         if assembly.is_finished() {
             Ok(())
         } else {
-            Err(broken_error("the connection ended before the reply did"))
+            Err(broken_error("the connection closed before the end of the reply"))
         }
     }
 
@@ -289,7 +289,7 @@ impl Exchange<'_> {
             None => String::from_utf8_lossy(&bytes).into_owned(),
         };
         let message = match message.trim() {
-            "" => "it gives no reason".to_owned(),
+            "" => "no reason given".to_owned(),
             text => self.shorten_text(text),
         };
         let code = json.as_ref().and_then(|json| json.pointer("/error/code")?.as_str());

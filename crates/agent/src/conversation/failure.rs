@@ -7,10 +7,10 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum TurnError {
     /// The server does not answer.
-    #[error("the server cannot be reached: {0}")]
+    #[error("cannot reach the server: {0}")]
     Unreachable(String),
     /// No connection is possible, for example because of TLS.
-    #[error("no connection to the server is possible: {0}")]
+    #[error("cannot connect to the server: {0}")]
     Hopeless(String),
     /// The server refused the request.
     #[error("the server answered with status {status}: {message}")]
@@ -25,10 +25,10 @@ pub enum TurnError {
         is_passing: bool,
     },
     /// The connection ended early.
-    #[error("the answer broke off: {0}")]
+    #[error("the answer was cut off: {0}")]
     Broken(String),
     /// The server reported a failure within an answer.
-    #[error("the server reports a failure: {0}")]
+    #[error("the server reported an error: {0}")]
     Reported(String),
     /// The answer is not a chat completion.
     #[error("the answer is not a chat completion: {0}")]
@@ -40,7 +40,7 @@ impl TurnError {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             TurnError::Unreachable(_) | TurnError::Strange(_) => {
-                Some("check `OPENAI_BASE_URL`, which mostly ends in `/v1`")
+                Some("check `OPENAI_BASE_URL`, which usually ends in `/v1`")
             }
             TurnError::Status { status: 401 | 403, .. } => Some("check `OPENAI_API_KEY`"),
             TurnError::Status { status: 404, .. } => {

@@ -21,7 +21,7 @@ pub enum Input {
 #[non_exhaustive]
 pub enum InputError {
     /// The agent has no such command.
-    #[error("there is no command `/{name}`")]
+    #[error("unknown command `/{name}`")]
     Unknown {
         /// The name that the user typed.
         name: String,
@@ -32,7 +32,7 @@ pub enum InputError {
     #[error(transparent)]
     Invoke(#[from] InvokeError),
     /// A quote is not closed.
-    #[error("a quote has no end")]
+    #[error("unclosed quote")]
     Quote,
 }
 
@@ -42,7 +42,7 @@ impl InputError {
         match self {
             InputError::Unknown { nearest: Some(name), .. } => format!("did you mean `/{name}`?"),
             InputError::Unknown { .. } => {
-                "`/help` lists the commands; write `//` for a text that begins with a slash"
+                "type `/help` to list commands, or start with `//` to send text that begins with a slash"
                     .to_owned()
             }
             InputError::Invoke(_) => "give every argument; quote those with spaces".to_owned(),

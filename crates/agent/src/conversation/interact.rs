@@ -52,7 +52,7 @@ fn render_help(conversation: &Conversation<'_>) -> String {
         let description = command.description.lines().next().unwrap_or_default();
         lines.push(format!("  /{}{}  {description}", command.name, hints.concat()));
     }
-    lines.push("  /help  this list".to_owned());
-    lines.push("  /quit  leave".to_owned());
+    lines.push("  /help  show this list".to_owned());
+    lines.push("  /quit  exit".to_owned());
     lines.join("\n")
 }

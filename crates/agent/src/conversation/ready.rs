@@ -40,7 +40,7 @@ pub trait ReadyTools {
             Ok(answer) => answer.get("ok") == Some(&Json::Bool(false)),
             Err(_) => false,
         };
-        if has_failed { Err(format!("it returned {result}")) } else { Ok(()) }
+        if has_failed { Err(format!("returned {result}")) } else { Ok(()) }
     }
 }
 

@@ -14,7 +14,7 @@ use super::message::ModelCall;
 
 /// A transcript that cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("the transcript `{}` cannot be written: {}", .path.display(), render_io_error(.source))]
+#[error("cannot write the transcript `{}`: {}", .path.display(), render_io_error(.source))]
 pub struct TranscriptError {
     path: PathBuf,
     source: io::Error,

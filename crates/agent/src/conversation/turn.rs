@@ -141,12 +141,12 @@ impl fmt::Display for TurnEnding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             TurnEnding::Answered => "the model has answered",
-            TurnEnding::Cut => "the answer is cut off: the model reached its own limit",
-            TurnEnding::Filtered => "the server withheld a part of the answer",
-            TurnEnding::Rounds => "stopped: the model kept asking for tools",
-            TurnEnding::Time => "stopped: time is up",
-            TurnEnding::Output => "stopped: the model wrote too much",
-            TurnEnding::Repeating => "stopped: the model made the same call over and over",
+            TurnEnding::Cut => "answer cut off: the model reached its own limit",
+            TurnEnding::Filtered => "the server withheld part of the answer",
+            TurnEnding::Rounds => "stopped: too many rounds of tool calls",
+            TurnEnding::Time => "stopped: time limit reached",
+            TurnEnding::Output => "stopped: output limit reached",
+            TurnEnding::Repeating => "stopped: the model kept repeating the same call",
             TurnEnding::Interrupted => "interrupted",
         })
     }
@@ -264,7 +264,7 @@ impl<'c> Conversation<'c> {
                     _ => TurnEnding::Answered,
                 };
                 if reply.text.trim().is_empty() && ending == TurnEnding::Answered {
-                    on(TurnEvent::Notice("the model said nothing"));
+                    on(TurnEvent::Notice("the model returned no text"));
                 }
                 return Ok(spent.to_turn(reply.text, ending));
             }
@@ -313,8 +313,8 @@ impl<'c> Conversation<'c> {
             } else if spent.repeats.is_too_often(&call.name, &call.arguments) {
                 has_repeated = true;
                 Err(format!(
-                    "not called: this call was made {} times already, and another one changes nothing; \
-                     go on with what you know",
+                    "not called: you already made this call {} times, and repeating it changes nothing; \
+                     continue with what you know",
                     limits::AGENT_SAME_CALLS
                 ))
             } else {
@@ -340,11 +340,11 @@ impl<'c> Conversation<'c> {
             let names: Vec<String> =
                 self.ready.listed().iter().map(|scheme| format!("`{}`", scheme.name)).collect();
             let known = if names.is_empty() {
-                "there are no tools".to_owned()
+                "no tools are available".to_owned()
             } else {
-                format!("the tools are {}", names.join(", "))
+                format!("available tools: {}", names.join(", "))
             };
-            Err(format!("there is no tool `{}`; {known}", call.name))
+            Err(format!("unknown tool `{}`; {known}", call.name))
         })
     }
 
@@ -385,7 +385,7 @@ impl<'c> Conversation<'c> {
 fn cut_result(mut text: String, limit: usize) -> String {
     if text.len() > limit {
         text.truncate(text.floor_char_boundary(limit));
-        text.push_str(&format!("\n[the rest is left out: more than {limit} bytes]"));
+        text.push_str(&format!("\n[truncated: more than {limit} bytes]"));
     }
     text
 }

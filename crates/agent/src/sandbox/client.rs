@@ -120,10 +120,7 @@ impl Worker {
         call.environment = Environment::Empty;
         let started = system.start_program(&call);
         let companion = started.map_err(|error| {
-            ToolsError::Worker(format!(
-                "the worker could not be started: {}",
-                render_io_error(&error)
-            ))
+            ToolsError::Worker(format!("cannot start the worker: {}", render_io_error(&error)))
         })?;
         let (input, log) = (Vec::with_capacity(PIECE), Vec::new());
         // A signal must not leave the worker behind.
@@ -154,7 +151,8 @@ impl Worker {
                 }
                 // Abilities are for calls: the list of tools never depends on the outside.
                 Some(WorkerMessage::Ask { .. }) => {
-                    let message = "nothing can be asked for while the tools are defined".to_owned();
+                    let message =
+                        "tools cannot use abilities while the code defines them".to_owned();
                     self.send_refusal("AbilityDenied", message, deadline)
                         .map_err(|message| gone(self, message))?;
                 }
@@ -183,8 +181,8 @@ impl Worker {
                 *self = Worker { stop, log: Vec::new(), ..worker };
                 Ok(())
             }
-            Ok(_) => Err("the code returns other tools than before".to_owned()),
-            Err(_) => Err("the tools could not be started again".to_owned()),
+            Ok(_) => Err("the code returned different tools than before".to_owned()),
+            Err(_) => Err("cannot restart the tools".to_owned()),
         }
     }
 
@@ -259,7 +257,7 @@ impl Worker {
                     requests += 1;
                     let most = self.limits.requests;
                     if requests > most {
-                        let message = format!("one call may ask at most {most} times");
+                        let message = format!("one call can make at most {most} requests");
                         self.send_refusal("RangeError", message, deadline)?;
                         continue;
                     }
@@ -361,7 +359,7 @@ impl Worker {
                 Err(error) if error.kind() == io::ErrorKind::TimedOut && now < until => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut && now < deadline => {
                     let computed = render_seconds(self.limits.cpu);
-                    return Err(format!("it computed for longer than {computed} and was ended"));
+                    return Err(format!("execution used more than {computed} of CPU time"));
                 }
                 Err(error) => return Err(self.explain_pipe(&error)),
             }
@@ -378,10 +376,10 @@ impl Worker {
     fn explain_pipe(&mut self, error: &io::Error) -> String {
         match error.kind() {
             io::ErrorKind::TimedOut => {
-                format!("it took longer than {} and was ended", render_seconds(self.limits.wall))
+                format!("execution took longer than {}", render_seconds(self.limits.wall))
             }
             io::ErrorKind::BrokenPipe => self.explain_end(),
-            _ => format!("the worker cannot be reached: {}", render_io_error(error)),
+            _ => format!("cannot reach the worker: {}", render_io_error(error)),
         }
     }
 
@@ -389,13 +387,10 @@ impl Worker {
     fn explain_end(&mut self) -> String {
         match self.companion.wait(EXIT_TIME) {
             Ok(Ending::TimedOut) => {
-                format!(
-                    "it computed for longer than {} and was ended",
-                    render_seconds(self.limits.cpu)
-                )
+                format!("execution used more than {} of CPU time", render_seconds(self.limits.cpu))
             }
             Ok(Ending::Exited(status)) => format!("the worker ended with status {status}"),
-            _ => "the worker was ended by the system, as when it needs too much memory".to_owned(),
+            _ => "the system killed the worker, perhaps because it used too much memory".to_owned(),
         }
     }
 
@@ -408,7 +403,7 @@ impl Worker {
         match kind {
             FailureKind::Threw => CallError::Threw(thrown()),
             FailureKind::Unhandled => {
-                CallError::Threw(format!("a promise without a handler was rejected: {}", thrown()))
+                CallError::Threw(format!("unhandled promise rejection: {}", thrown()))
             }
             kind => CallError::Refused {
                 tool: tool.to_owned(),
@@ -421,17 +416,15 @@ impl Worker {
         match kind {
             FailureKind::Cpu => {
                 format!(
-                    "it computed for longer than {} and was stopped",
+                    "used more than {} of CPU time and was stopped",
                     render_seconds(self.limits.cpu)
                 )
             }
             FailureKind::Memory => {
-                format!("it needed more than {} bytes of memory", self.limits.memory)
+                format!("used more than {} bytes of memory", self.limits.memory)
             }
-            FailureKind::Pending => {
-                "its promise is still open, and nothing is left that could resolve it".to_owned()
-            }
-            FailureKind::NotJson => format!("its result cannot be written as JSON: {message}"),
+            FailureKind::Pending => "its promise can never resolve".to_owned(),
+            FailureKind::NotJson => format!("cannot write its result as JSON: {message}"),
             FailureKind::TooLarge => {
                 format!("its result has {message} bytes, more than {}", self.limits.result)
             }
@@ -459,7 +452,7 @@ impl Worker {
             UnusableKind::TooMany => ToolsError::TooMany,
             UnusableKind::MissingFence => ToolsError::MissingFence(message),
             UnusableKind::Confinement => {
-                ToolsError::Worker(format!("the worker could not be confined: {message}"))
+                ToolsError::Worker(format!("cannot sandbox the worker: {message}"))
             }
         }
     }

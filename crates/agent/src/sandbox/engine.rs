@@ -492,7 +492,7 @@ impl CallState {
         let mut text = words.join(" ");
         if text.len() + LINE >= left {
             text.truncate(text.floor_char_boundary(left));
-            text.push_str("… [the rest is left out]");
+            text.push_str("… [truncated]");
         }
         self.logged.set(self.logged.get() + text.len() + LINE);
         self.send_message(&WorkerMessage::Log(LogLine { level, text }));

@@ -33,7 +33,7 @@ pub(super) fn fault_from_thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Call
     }
     let message = if value.is_null() {
         // The engine also throws it when an error object does not fit into memory.
-        "null (which may mean that there was no memory left)".to_owned()
+        "null (possibly out of memory)".to_owned()
     } else {
         render_value(ctx, value)
     };

@@ -223,7 +223,7 @@ impl Schema {
             _ => return error("", "is neither an object nor `true` or `false`"),
         };
         if depth > MOST_DEPTH {
-            return error("", "is nested too deep");
+            return error("", "is nested too deeply");
         }
         for (name, value) in fields {
             let Some((form, _)) = checked_keywords().find(|(_, known)| known == name) else {
@@ -233,7 +233,7 @@ impl Schema {
             let here = format!("{place}/{name}");
             let (is_right, problem) = match form {
                 ValueForm::Any => continue,
-                ValueForm::Type => (is_type(value), "is not a type that exists"),
+                ValueForm::Type => (is_type(value), "is not a known type"),
                 ValueForm::List => (value.is_array(), "is not a list"),
                 ValueForm::Names => (is_names(value), "is not a list of names"),
                 ValueForm::NameLists => {
@@ -256,7 +256,7 @@ impl Schema {
                 ValueForm::Reference => match value.as_str() {
                     Some(text) => {
                         let is_right = resolve_reference(&self.root, text).is_some();
-                        (is_right, "does not lead anywhere in this schema")
+                        (is_right, "does not point to anything in this schema")
                     }
                     None => (false, "is not a string"),
                 },

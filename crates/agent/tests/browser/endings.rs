@@ -91,7 +91,7 @@ fn a_browser_that_dies_is_replaced_and_leaves_nothing_behind() {
     let main = first.list().into_iter().find(|(_, command)| is_main(command));
     kill(main.unwrap().0);
     let error = call("read").unwrap_err().to_string();
-    assert!(error.starts_with("the browser has ended"), "{error}");
+    assert!(error.starts_with("the browser has exited"), "{error}");
     assert_eq!(call("read").unwrap(), json!("no page"));
     first.wait_for_end();
     call("open").unwrap();
@@ -110,22 +110,25 @@ fn a_browser_that_is_not_there_is_a_clear_error() {
     for (program, expected) in [
         (
             "/no/such/program",
-            "`BRIEF_BROWSER` names `/no/such/program`, which is not the absolute path of a program",
+            "`BRIEF_BROWSER` names `/no/such/program`, which is not the absolute path to a program",
         ),
         (
             "no-such-program",
-            "`BRIEF_BROWSER` names `no-such-program`, which is not the absolute path of a program",
+            "`BRIEF_BROWSER` names `no-such-program`, which is not the absolute path to a program",
         ),
         (
             "bin/chromium",
-            "`BRIEF_BROWSER` names `bin/chromium`, which is not the absolute path of a program",
+            "`BRIEF_BROWSER` names `bin/chromium`, which is not the absolute path to a program",
         ),
         // It starts, and is no browser.
         (
             "/bin/false",
-            "the browser did not start; try it with `--headless --dump-dom about:blank`",
+            "the browser did not start; run it with `--headless --dump-dom about:blank` to see why",
         ),
-        ("/bin/cat", "the browser did not start; try it with `--headless --dump-dom about:blank`"),
+        (
+            "/bin/cat",
+            "the browser did not start; run it with `--headless --dump-dom about:blank` to see why",
+        ),
     ] {
         let mut run = Run::at(&site);
         run.env.push(("BRIEF_BROWSER", program.to_owned()));

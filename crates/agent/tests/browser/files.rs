@@ -60,10 +60,7 @@ fn pictures_and_documents_go_to_the_caller_or_into_the_project() {
     // The caller needs no grant for files, a path does.
     let error =
         run.error(&site, "await page.screenshot(); await page.screenshot({ path: 'b.png' })");
-    assert!(
-        error.starts_with("Refused: a file is only written where `fs` is granted, too"),
-        "{error}"
-    );
+    assert!(error.starts_with("Refused: writing a file also requires `fs`"), "{error}");
     assert!(!run.path("b.png").exists());
 }
 
@@ -72,13 +69,13 @@ fn downloads_only_go_to_a_granted_directory() {
     needs!(Chromium);
     let site = site();
     let run = Run::at(&site);
-    let refused = "Refused: is a download, which only `page.download` takes";
+    let refused = "Refused: is a download: use `page.download`";
     let seen = run.on(
         &site,
         "return [await host.browser.open(base + '/report').catch(String), await page.click('#report').catch(String),
            await page.download('#report', 'in').catch(String), await page.text('#h')];",
     );
-    let ungranted = "Refused: a file is only written where `fs` is granted, too";
+    let ungranted = "Refused: writing a file also requires `fs`";
     assert_eq!(seen, json!([refused, refused, ungranted, "Title"]));
     let seen = run
         .try_on(
@@ -95,10 +92,10 @@ fn downloads_only_go_to_a_granted_directory() {
     assert_eq!(seen[0], json!({"path": "in/deep/report.csv", "bytes": 8}));
     assert_eq!(std::fs::read_to_string(run.path("in/deep/report.csv")).unwrap(), "a,b\n1,2\n");
     for (place, part) in [
-        (1, "is there already"),
+        (1, "already exists"),
         (3, "may hold secrets"),
-        (4, "leaves the project"),
-        (5, "is not relative"),
+        (4, "is outside the project"),
+        (5, "must be relative"),
         (6, "is inside `.git`"),
     ] {
         assert!(seen[place].as_str().is_some_and(|said| said.contains(part)), "{place}: {seen}");
@@ -117,5 +114,5 @@ fn a_click_without_a_download_is_an_error() {
     let run = Run::at(&site);
     let body = "await page.download('#h', 'in', { timeout: 700 })";
     let error = run.try_on(&["browser", "fs"], &site, body).unwrap_err();
-    assert!(error.to_string().starts_with("it offers no download"), "{error}");
+    assert!(error.to_string().starts_with("the page offers no download"), "{error}");
 }

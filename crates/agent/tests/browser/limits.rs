@@ -87,10 +87,10 @@ fn floods_are_cut_or_refused() {
         json!([
             true,
             "[cut: the text has more than 1048576 characters]",
-            "Refused: there are more than 20000 links",
+            "Refused: more than 20000 links",
             "Refused: the page has 30004 elements, more than 20000",
             true,
-            "Refused: 16 pages are open, which is the most; close one"
+            "Refused: 16 pages are open, the maximum; close one"
         ])
     );
 }

@@ -61,7 +61,7 @@ fn a_redirect_to_this_machine_is_refused() {
          return [opened, clicked, file];",
     );
     let said = |place: usize| seen[place].as_str().unwrap().to_owned();
-    let reason = "`localhost` can only be asked over `https`";
+    let reason = "requests to `localhost` must use `https`";
     assert_eq!(said(0), format!("Refused: `{}/away` does not load: {reason}", site.base()));
     assert_eq!(said(1), format!("Error: the next page does not load: {reason}"));
     assert_eq!(

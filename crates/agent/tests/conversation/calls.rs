@@ -23,7 +23,7 @@ fn three_calls_in_one_turn() {
     let expected = [("add", "{\"a\": 2, \"b\": 3}"), ("boom", "{}")];
     assert_eq!(outcome.calls, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
     let messages = outcome.requests[1].messages();
-    let unknown = "there is no tool `teleport`; the tools are `add`, `boom`, `much`, `leak`";
+    let unknown = "unknown tool `teleport`; available tools: `add`, `boom`, `much`, `leak`";
     assert_eq!(
         messages[2..],
         [
@@ -76,7 +76,7 @@ fn arguments_that_are_no_json_are_the_tools_business() {
 fn a_long_result_is_cut() {
     let outcome = Trial::new(vec![calls(&[("much", "{}")]), text("much")]).run();
     let content = outcome.requests[1].messages()[3]["content"].as_str().unwrap().to_owned();
-    assert!(content.ends_with("x\n[the rest is left out: more than 65536 bytes]"));
+    assert!(content.ends_with("x\n[truncated: more than 65536 bytes]"));
     assert!(content.len() < 65_600);
 }
 
@@ -98,7 +98,7 @@ fn the_same_call_is_made_three_times_at_most() {
     assert_eq!(outcome.calls.len(), 3);
     let told =
         outcome.requests[4].messages().last().unwrap()["content"].as_str().unwrap().to_owned();
-    assert!(told.contains("not called: this call was made 3 times already"), "{told}");
+    assert!(told.contains("not called: you already made this call 3 times"), "{told}");
 
     let outcome = Trial::new(vec![same()]).run();
     let turn = outcome.result.unwrap();
@@ -106,7 +106,7 @@ fn the_same_call_is_made_three_times_at_most() {
     assert_eq!(outcome.calls.len(), 3);
     assert_eq!(outcome.requests.len(), 5);
     let note = outcome.transcript.last().unwrap();
-    assert_eq!(note["content"], "stopped: the model made the same call over and over");
+    assert_eq!(note["content"], "stopped: the model kept repeating the same call");
 }
 
 #[test]
@@ -117,5 +117,5 @@ fn rounds_have_a_limit_and_the_last_calls_are_not_made() {
     let turn = outcome.result.unwrap();
     assert_eq!((turn.ending, turn.rounds), (TurnEnding::Rounds, 4));
     assert_eq!((outcome.requests.len(), outcome.calls.len()), (4, 3));
-    assert!(outcome.seen.ends_with("[! not called: stopped: the model kept asking for tools]"));
+    assert!(outcome.seen.ends_with("[! not called: stopped: too many rounds of tool calls]"));
 }

@@ -21,7 +21,7 @@ fn a_server_that_says_nothing_has_its_time() {
         let trial = Trial { limits: limits(300), clock: Some(&clock), ..trial };
         let outcome = trial.run();
         assert_eq!(outcome.result.unwrap().ending, TurnEnding::Time);
-        assert_eq!(outcome.transcript.last().unwrap()["content"], "stopped: time is up");
+        assert_eq!(outcome.transcript.last().unwrap()["content"], "stopped: time limit reached");
     }
 }
 

@@ -26,8 +26,8 @@ fn too_many_requests_wait_as_long_as_the_server_asks() {
     assert_eq!(outcome.requests.len(), 3);
     assert_eq!(
         outcome.seen,
-        "[note: the server answered with status 429: slow down; trying again in 7 s]\
-         [note: the server answered with status 503: slow down; trying again in 2 s]ok"
+        "[note: the server answered with status 429: slow down; retrying in 7 s]\
+         [note: the server answered with status 503: slow down; retrying in 2 s]ok"
     );
 }
 
@@ -75,7 +75,7 @@ fn complaints_come_in_many_forms() {
         ("{\"detail\":\"Not Found\"}", "Not Found"),
         ("{\"message\":\"bad\"}", "bad"),
         ("upstream is gone", "upstream is gone"),
-        ("", "it gives no reason"),
+        ("", "no reason given"),
     ] {
         let outcome = Trial::new(vec![vec![head("400 Bad", &[]), send(body)]]).run();
         let message = outcome.result.unwrap_err().to_string();
@@ -90,7 +90,7 @@ fn a_stream_that_breaks_after_text_is_an_error() {
     let error = outcome.result.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the answer broke off: the connection ended before the reply did"
+        "the answer was cut off: the connection closed before the end of the reply"
     );
     assert_eq!((outcome.requests.len(), outcome.seen.as_str()), (1, "Half an ans"));
     assert_eq!(outcome.transcript[2]["partial"], true);
@@ -124,9 +124,9 @@ fn garbage_is_no_chat_completion() {
         (vec![stream_head(), send("data: [1]\n\n"), done()], "an event is not an object"),
         (
             vec![head("200 OK", &["content-type: text/html; charset=utf-8"]), send("<html>")],
-            "is a web page",
+            "got a web page",
         ),
-        (json_answer("200 OK", &[], &json!({"hello": "world"})), "has no `choices`"),
+        (json_answer("200 OK", &[], &json!({"hello": "world"})), "missing `choices`"),
     ] {
         let outcome = Trial::new(vec![script]).run();
         let message = outcome.result.unwrap_err().to_string();
@@ -142,7 +142,7 @@ fn failures_inside_a_stream_are_reported() {
         let script = vec![stream_head(), delta(&json!({"content": "He"})), send(&event)];
         let outcome = Trial::new(vec![script]).run();
         let message = outcome.result.unwrap_err().to_string();
-        assert_eq!(message, "the server reports a failure: out of memory near …");
+        assert_eq!(message, "the server reported an error: out of memory near …");
     }
 }
 

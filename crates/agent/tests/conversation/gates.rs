@@ -27,9 +27,9 @@ fn the_startup_tool_decides() {
     let (error, _) = refused(&with_startup("boom"), &["boom"]);
     assert_eq!(error, "the startup tool `boom` failed: no luck");
     let (error, _) = refused(&with_startup("no"), &["no"]);
-    assert_eq!(error, "the startup tool `no` failed: it returned false");
+    assert_eq!(error, "the startup tool `no` failed: returned false");
     let (error, _) = refused(&with_startup("not_ok"), &["not_ok"]);
-    assert!(error.ends_with("it returned {\"ok\":false,\"why\":\"db down\"}"), "{error}");
+    assert!(error.ends_with("returned {\"ok\":false,\"why\":\"db down\"}"), "{error}");
 }
 
 /// The order of the gates: nothing runs while an earlier gate is closed.

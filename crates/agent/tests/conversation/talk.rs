@@ -95,7 +95,7 @@ fn what_ends_an_answer_is_told() {
         assert_eq!(outcome.transcript.last().unwrap()["role"], "note");
     }
     let outcome = Trial::new(vec![vec![stream_head(), finish("stop"), done()]]).run();
-    assert_eq!(outcome.seen, "[note: the model said nothing]");
+    assert_eq!(outcome.seen, "[note: the model returned no text]");
 }
 
 /// Some servers refuse a request with an unknown field.

@@ -49,9 +49,7 @@ pub(crate) fn x07_a_missing_fence_is_refused() {
         assert_eq!(error, ToolsError::MissingFence(words.to_owned()));
         assert_eq!(
             error.to_string(),
-            format!(
-                "this system has no {words}, which confines the code of tools, so the code was not run"
-            )
+            format!("the tools did not run: this system has no {words} to sandbox their code")
         );
         assert!(error.help().unwrap().contains("`--allow-weaker-sandbox`"));
         let mut tools =

@@ -100,16 +100,19 @@ fn paths_stay_in_the_project() {
     symlink(outside.join("secret.txt"), project.path("file-link")).unwrap();
     symlink(project.path("x"), project.path("inner-link")).unwrap();
     for (expression, part) in [
-        ("await host.fs.readText('../outside/secret.txt')", "leaves the project"),
-        ("await host.fs.readText('x/../../outside/secret.txt')", "leaves the project"),
-        ("await host.fs.readText('/etc/passwd')", "is not relative"),
-        ("await host.fs.readText('file:///etc/passwd')", "is not relative"),
+        ("await host.fs.readText('../outside/secret.txt')", "is outside the project"),
+        ("await host.fs.readText('x/../../outside/secret.txt')", "is outside the project"),
+        ("await host.fs.readText('/etc/passwd')", "must be relative"),
+        ("await host.fs.readText('file:///etc/passwd')", "must be relative"),
         ("await host.fs.readText('link/secret.txt')", "link"),
         ("await host.fs.readText('file-link')", "is a link"),
         ("await host.fs.readText('inner-link/a.txt')", "link"),
         ("await host.fs.list('link')", "link"),
         ("await host.fs.writeText('link/new.txt', 'x')", "link"),
-        ("await host.fs.writeText('file-link', 'x')", "is a symbolic link, so it is not replaced"),
+        (
+            "await host.fs.writeText('file-link', 'x')",
+            "not replaced: `file-link` is a symbolic link",
+        ),
         ("await host.fs.readText('.env')", "may hold secrets (`.env`)"),
         ("await host.fs.stat('.ENV')", "may hold secrets"),
         ("await host.fs.writeText('.env.local', '')", "may hold secrets"),
@@ -121,7 +124,7 @@ fn paths_stay_in_the_project() {
         ("await host.fs.writeText('', '')", "does not name a file"),
         ("await host.fs.writeText('big', 'x'.repeat(1048577))", "more than 1048576 bytes"),
         ("await host.fs.readText(1)", "argument 1 must name a file"),
-        ("await host.fs.readText('x\\0')", "is not relative"),
+        ("await host.fs.readText('x\\0')", "must be relative"),
         ("await host.fs.glob('[')", "is not a valid pattern"),
     ] {
         let error = project.error(&["fs"], expression);
@@ -166,7 +169,7 @@ fn variables_are_those_that_the_agent_requires() {
         json!(["s3cret-value", null])
     );
     let error = project.error(&["env"], "host.env('OTHER')");
-    let refused = "Refused: `OTHER` is not in `required.env` of the agent";
+    let refused = "Refused: `OTHER` is not in the agent's `required.env`";
     assert!(error.starts_with(refused), "{error}");
 }
 
@@ -182,12 +185,12 @@ fn programs_start_without_a_shell() {
     let environment = environment.as_str().unwrap();
     assert!(environment.contains("PATH=/usr/local/bin:/usr/bin"), "{environment}");
     for (expression, part) in [
-        ("await host.exec('/bin/ls')", "is not the bare name of a program"),
-        ("await host.exec('../ls')", "is not the bare name of a program"),
+        ("await host.exec('/bin/ls')", "must be the name of a program, without a path"),
+        ("await host.exec('../ls')", "must be the name of a program, without a path"),
         ("await host.exec('ls', 'x')", "must be a list of strings"),
         ("await host.exec('ls', [1])", "must be a list of strings"),
         ("await host.exec('ls', ['a\\0b'])", "null character"),
-        ("await host.exec('no-such-program-here')", "there is no program"),
+        ("await host.exec('no-such-program-here')", "program not found"),
     ] {
         let error = project.error(&["sh"], expression);
         assert!(error.contains(part), "{expression}: {error}");
@@ -208,7 +211,7 @@ fn programs_do_not_come_from_the_project() {
     let code = tool("async (a, c, host) => host.exec('evil')");
     let mut tools = load_with(&code, short(), host).unwrap();
     let error = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
-    assert!(error.contains("there is no program `evil`"), "{error}");
+    assert!(error.contains("program not found: `evil`"), "{error}");
 }
 
 /// A05: what the keeper of a program cannot start is told as what we could not start; any other status is the program's.
@@ -307,7 +310,7 @@ fn tools_call_each_other_to_a_depth() {
         json!([8, "tools call each other more than 8 deep"])
     );
     let bad = call("bad", json!({})).unwrap_err().to_string();
-    assert!(bad.starts_with("there is no tool `nope`"), "{bad}");
+    assert!(bad.starts_with("unknown tool `nope`"), "{bad}");
     assert_eq!(call("both", json!({})).unwrap(), json!([2, 4]));
     assert!(project.lines.text().contains("\"ability\":\"tool\""));
 }
@@ -358,6 +361,6 @@ fn nothing_is_done_that_cannot_be_logged() {
     let code = tool("async (a, c, host) => host.fs.writeText('b.txt', 'b')");
     let mut tools = ToolBox::load(super::system(), &worker(), &code, short(), host).unwrap();
     let error = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
-    assert!(error.contains("the audit log cannot be written"), "{error}");
+    assert!(error.contains("cannot write the audit log"), "{error}");
     assert_eq!(project.read("b.txt"), None);
 }

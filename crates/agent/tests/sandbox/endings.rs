@@ -291,7 +291,7 @@ fn a_worker_without_a_realm_is_replaced() {
             Ok(value) => assert_eq!(value, json!(1)),
             Err(error) => {
                 let text = error.to_string();
-                assert_eq!(text, "the tools have ended: the tools could not be started again");
+                assert_eq!(text, "the tools have stopped: cannot restart the tools");
             }
         }
         assert!(tools.last_call().log.is_empty());
@@ -334,7 +334,7 @@ fn x11_an_interrupted_call_ends_at_once() {
             stop.raise();
         });
         let error = tools.call_tool(name, &json!({}), &json!({})).unwrap_err().to_string();
-        assert_eq!(error, "the tools have ended: was interrupted");
+        assert_eq!(error, "the tools have stopped: was interrupted");
         assert!(!std::path::Path::new(&format!("/proc/{before}")).exists(), "{name}");
         raiser.join().unwrap();
         tools.interrupt_by(&Interruption::default());
@@ -350,5 +350,5 @@ fn x11_computing_has_a_limit_in_wall_time() {
     let code = tool("() => 'a'.repeat(1 << 22).indexOf('a'.repeat(1 << 11) + 'b')");
     let mut tools = load_patiently(&code, limits);
     let error = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
-    assert_eq!(error, "the tools have ended: it computed for longer than 0.3 s and was ended");
+    assert_eq!(error, "the tools have stopped: execution used more than 0.3 s of CPU time");
 }

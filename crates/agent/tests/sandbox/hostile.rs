@@ -27,7 +27,7 @@ fn what_computes_for_ever_is_stopped() {
     ] {
         let text = failure(function);
         // A generator may also exhaust the memory first.
-        let is_clear = text.contains("computed for longer than 0.2 s and was stopped")
+        let is_clear = text.contains("used more than 0.2 s of CPU time and was stopped")
             || text.contains("bytes of memory");
         assert!(is_clear, "{function}: {text}");
     }
@@ -71,7 +71,7 @@ fn a_search_that_cannot_be_interrupted_ends_the_worker() {
     ]);
     let mut tools = load_patiently(&code, limits);
     let text = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
-    assert_eq!(text, "the tools have ended: it took longer than 3 s and was ended");
+    assert_eq!(text, "the tools have stopped: execution took longer than 3 s");
     assert_eq!(tools.call_tool("u", &json!({}), &json!({})).unwrap_err().to_string(), text);
 }
 
@@ -82,7 +82,7 @@ fn the_system_ends_what_computes_too_long() {
     let code = tool("() => 'a'.repeat(2 ** 22).indexOf('a'.repeat(2 ** 11) + 'b')");
     let mut tools = load_with(&code, limits, nothing()).unwrap();
     let text = tools.call_tool("t", &json!({}), &json!({})).unwrap_err().to_string();
-    assert_eq!(text, "the tools have ended: it computed for longer than 0.2 s and was ended");
+    assert_eq!(text, "the tools have stopped: execution used more than 0.2 s of CPU time");
 }
 
 #[test]
@@ -95,11 +95,11 @@ fn memory_has_an_end() {
         "() => { const a = []; for (let i = 0; ; i++) a.push({ i }) }",
     ] {
         let text = failure(function);
-        let is_clear = text.contains("it needed more than 16777216 bytes of memory")
+        let is_clear = text.contains("used more than 16777216 bytes of memory")
             || text.contains("RangeError")
             || text.contains("string too long")
             || text.contains("was stopped")
-            || text.starts_with("null (which may mean");
+            || text.starts_with("null (possibly");
         assert!(is_clear, "{function}: {text}");
     }
     let mut tools =
@@ -121,7 +121,7 @@ fn the_stack_has_an_end() {
         "() => new RegExp('('.repeat(100000))",
     ] {
         let text = failure(function);
-        assert!(!text.contains("the tools have ended"), "{function}: {text}");
+        assert!(!text.contains("the tools have stopped"), "{function}: {text}");
     }
 }
 
@@ -181,7 +181,7 @@ fn nothing_can_be_imported() {
         ["() => import('fs')", "async () => await import('/etc/passwd')", "() => import('data:,1')"]
     {
         let text = failure(function);
-        assert!(!text.contains("the tools have ended"), "{function}: {text}");
+        assert!(!text.contains("the tools have stopped"), "{function}: {text}");
     }
     assert!(load("import fs from 'fs'; return {};").is_err());
 }
@@ -232,7 +232,7 @@ fn questions_are_counted() {
     );
     let mut tools = load_with(&code, limits, nothing()).unwrap();
     let result = tools.call_tool("t", &json!({}), &json!({})).unwrap();
-    assert_eq!(result, json!([11, "one call may ask at most 10 times"]));
+    assert_eq!(result, json!([11, "one call can make at most 10 requests"]));
 }
 
 /// The worker has no environment, no descriptors, and the kernel's fences where they exist.

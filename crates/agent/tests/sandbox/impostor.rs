@@ -58,8 +58,8 @@ fn load(script: &str) -> Result<ToolBox, ToolsError> {
 fn what_does_not_become_ready() {
     for (script, words) in [
         ("exit 3".to_owned(), "the worker ended with status 3"),
-        ("kill -9 $$".to_owned(), "ended by the system"),
-        ("sleep 60".to_owned(), "it took longer than 1 s and was ended"),
+        ("kill -9 $$".to_owned(), "the system killed the worker"),
+        ("sleep 60".to_owned(), "execution took longer than 1 s"),
         ("printf '\\377\\377\\377\\377'".to_owned(), "a message of 4294967295 bytes"),
         (raw("not JSON"), "sent an invalid message"),
         (raw("{\"nobody\": 1}"), "sent an invalid message"),

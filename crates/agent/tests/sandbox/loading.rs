@@ -84,16 +84,16 @@ fn what_is_no_tool() {
         ),
         (
             "return { x: { fn() {}, scheme: SCHEME }, X: { fn() {}, scheme: SCHEME } };",
-            "the tools `x` and `X` have one name",
+            "the tools `x` and `X` have the same name",
         ),
         (
             "return { x: { fn() {}, scheme: { name: 'x', description: 'd', parameters: { type: 1 } } } };",
-            "`parameters` of the tool `x` is not a valid JSON Schema: has a `type` that does not exist",
+            "`parameters` of the tool `x` is not a valid JSON Schema: has an unknown `type`",
         ),
         (
             "return { x: { fn() {}, scheme: { name: 'x', description: 'd', \
              parameters: { properties: { a: { type: 1 } } } } } };",
-            "`parameters` of the tool `x` is not a valid JSON Schema: `/properties/a/type` is not a type that exists",
+            "`parameters` of the tool `x` is not a valid JSON Schema: `/properties/a/type` is not a known type",
         ),
     ] {
         assert_eq!(error(&code.replace("SCHEME", scheme)), message, "{code}");
@@ -131,7 +131,7 @@ fn names_in_any_case_and_schemes_for_models() {
         }})]
     );
     let error = tools.call_tool("Ad", &json!({}), &json!({})).unwrap_err();
-    assert_eq!(error.to_string(), "there is no tool `Ad`; did you mean `Add`?");
+    assert_eq!(error.to_string(), "unknown tool `Ad`; did you mean `Add`?");
 }
 
 /// Y31: the function is not called when the arguments do not fit.
@@ -143,9 +143,9 @@ fn arguments_are_checked_before_the_call() {
     )
     .unwrap();
     for (args, problem) in [
-        (json!({}), "the arguments of `t` do not fit: `/` must have `n`"),
-        (json!({"n": "1"}), "the arguments of `t` do not fit: `/n` must be integer, not string"),
-        (json!([]), "the arguments of `t` do not fit: `/` must be object, not array"),
+        (json!({}), "invalid arguments for `t`: `/` must have `n`"),
+        (json!({"n": "1"}), "invalid arguments for `t`: `/n` must be integer, not string"),
+        (json!([]), "invalid arguments for `t`: `/` must be object, not array"),
     ] {
         assert_eq!(tools.call_tool("t", &args, &json!({})).unwrap_err().to_string(), problem);
     }

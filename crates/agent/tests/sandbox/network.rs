@@ -108,8 +108,8 @@ fn a_redirect_is_checked_again() {
         let (result, log) =
             fetch(port, "async ({ port }, ctx, host) => host.fetch(`http://localhost:${port}/`)");
         let error = result.unwrap_err().to_string();
-        let is_refused = error.contains("is not on the public network")
-            || error.contains("can only be asked over `https`");
+        let is_refused =
+            error.contains("is not on the public network") || error.contains("must use `https`");
         assert!(is_refused && error.starts_with("Refused: "), "{location}: {error}");
         assert!(log.contains("\"verdict\":\"refused\""), "{log}");
     }

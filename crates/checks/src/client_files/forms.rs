@@ -88,10 +88,13 @@ impl FormValue<'_, '_> {
         }
         if let Some(problem) = regex_problem(self.text) {
             let help = match self.text.strip_prefix('*') {
-                Some(rest) => format!("any text is `.*`: `.*{rest}`"),
-                None => "correct the pattern, or put `\\` before the sign".to_owned(),
+                Some(rest) => format!("to match any text, write `.*{rest}`"),
+                None => "fix the pattern, or escape the character with `\\`".to_owned(),
             };
-            self.report_wrong_value(&format!("is not a regular expression: {problem}"), &help);
+            self.report_wrong_value(
+                &format!("is not a valid regular expression: {problem}"),
+                &help,
+            );
         }
     }
 
@@ -110,8 +113,8 @@ impl FormValue<'_, '_> {
         }
         for name in self.text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty()) {
             if let Some(server) = name.strip_prefix("mcp__").filter(|rest| !rest.contains("__")) {
-                let message = format!("the matcher `{name}` is one exact name, which no tool has");
-                let help = format!("all tools of the server are `mcp__{server}__.*`");
+                let message = format!("the matcher `{name}` is an exact name that matches no tool");
+                let help = format!("to match all tools of the server, write `mcp__{server}__.*`");
                 self.report(rules::client::NO_EFFECT, &message, &help);
             } else {
                 self.check_tool(name);
@@ -153,8 +156,8 @@ impl FormValue<'_, '_> {
             return;
         }
         let known: Vec<&str> = known.iter().map(|one| &**one).collect();
-        let message = format!("there is no model `{}`", self.text);
-        let help = format!("its words are {}", known.join(", "));
+        let message = format!("unknown model `{}`", self.text);
+        let help = format!("use a model ID or one of {}", known.join(", "));
         self.with_reaction(Reaction::Accepts).report(rules::client::UNKNOWN_MODEL, &message, &help);
         if let Some(meant) = find_sure_match(self.text, &known) {
             let fix = self.check.rename_fix(self.span, meant);
@@ -165,7 +168,7 @@ impl FormValue<'_, '_> {
     /// A model with its provider, `provider/model`.
     fn provider_model(&mut self) {
         if !self.text.is_empty() && !self.text.contains(['/', '{']) {
-            let message = format!("{} names no provider", describe_spot(self.spot));
+            let message = format!("{} has no provider", describe_spot(self.spot));
             let rule = rules::client::UNKNOWN_MODEL;
             self.with_reaction(Reaction::Accepts).report(rule, &message, "write `provider/model`");
         }
@@ -179,7 +182,7 @@ impl FormValue<'_, '_> {
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
         let is_address = is_scheme && !rest.trim_start_matches('/').is_empty();
         if !is_filled_in && !is_address {
-            self.report_wrong_value("has to be an address such as `https://example.com`", "");
+            self.report_wrong_value("must be a URL such as `https://example.com`", "");
         }
     }
 
@@ -187,7 +190,7 @@ impl FormValue<'_, '_> {
     fn check_https(&mut self) {
         self.check_url();
         if self.text.starts_with("http://") {
-            self.report_wrong_value("has to begin with `https://`", "");
+            self.report_wrong_value("must start with `https://`", "");
         }
     }
 
@@ -195,7 +198,7 @@ impl FormValue<'_, '_> {
     fn permission_profile(&mut self) {
         if self.text == ":danger-full-access" {
             let help = "extend `:workspace` or a profile of your own";
-            self.report_wrong_value(&format!("may not be `{}`", self.text), help);
+            self.report_wrong_value(&format!("must not be `{}`", self.text), help);
         }
     }
 
@@ -203,8 +206,8 @@ impl FormValue<'_, '_> {
     fn exists_below(&mut self, top: &str) {
         if !(self.check.is_there)(&clean_path(&self.check.base.join(self.text))) {
             let message =
-                format!("{} names `{}`, which is not there", describe_spot(self.spot), self.text);
-            let help = format!("correct the path; it starts at the {top}");
+                format!("{} names `{}`, which does not exist", describe_spot(self.spot), self.text);
+            let help = format!("correct the path, which is relative to the {top}");
             self.report(rules::client::MISSING_FILE, &message, &help);
         }
     }
@@ -214,8 +217,8 @@ impl FormValue<'_, '_> {
         let leads_out = self.text.split('/').any(|part| part == "..");
         if leads_out {
             self.report_wrong_value(
-                &format!("leads out of the {top}"),
-                &format!("put the file into the {top}"),
+                &format!("points outside the {top}"),
+                &format!("move the file into the {top}"),
             );
         }
         leads_out
@@ -231,7 +234,7 @@ impl FormValue<'_, '_> {
     /// A path in a plugin to a file of one kind.
     fn path_to(&mut self, ending: &str) {
         if self.text.starts_with("./") && !self.text.ends_with(ending) {
-            let problem = format!("names a file that ends in `{ending}`, not `{}`", self.text);
+            let problem = format!("must name a file that ends in `{ending}`, not `{}`", self.text);
             return self.report_wrong_value(&problem, &format!("name each `{ending}` file"));
         }
         self.check_path();
@@ -253,7 +256,7 @@ impl FormValue<'_, '_> {
         if text == "." || text.starts_with("./") {
             return true;
         }
-        self.report_wrong_value("has to begin with `./`", "");
+        self.report_wrong_value("must start with `./`", "");
         let is_plain = !text.is_empty() && !text.starts_with(['/', '~', '$']);
         let fix = (is_plain && !text.contains([':', '\\']))
             .then(|| self.check.rename_fix(self.span, &format!("./{text}")));
@@ -274,20 +277,17 @@ impl FormValue<'_, '_> {
                 || signs.contains(letter)
         };
         if text.is_empty() || !text.chars().all(is_right) {
-            self.report_wrong_value(&format!("may have {allowed} only, not `{text}`"), "");
+            self.report_wrong_value(&format!("may contain only {allowed}, not `{text}`"), "");
         } else if form == "kebab"
             && (text.starts_with('-') || text.ends_with('-') || text.contains("--"))
         {
             self.report_wrong_value(
-                &format!("has a hyphen at an end or two in a row: `{text}`"),
+                &format!("must not start or end with a hyphen or contain two in a row: `{text}`"),
                 "",
             );
         } else if form == "title" && !text.starts_with(|first: char| first.is_ascii_alphanumeric())
         {
-            self.report_wrong_value(
-                &format!("has to begin with a letter or a digit: `{text}`"),
-                "",
-            );
+            self.report_wrong_value(&format!("must start with a letter or a digit: `{text}`"), "");
         }
     }
 
@@ -306,8 +306,8 @@ impl FormValue<'_, '_> {
         let Some(folder) = folder.and_then(|folder| folder.to_str()) else { return };
         let text = self.text;
         if text != folder && self.check.found.len() == before {
-            let problem = format!("has to be `{folder}`, as its directory is called, not `{text}`");
-            self.report_wrong_value(&problem, "give both the same name");
+            let problem = format!("must be `{folder}`, the name of its directory, not `{text}`");
+            self.report_wrong_value(&problem, "give the skill and its directory the same name");
         }
     }
 
@@ -318,7 +318,7 @@ impl FormValue<'_, '_> {
         let has_separator = text.contains(['/', '\\']) || text == "..";
         if text.is_empty() || text.contains(char::is_whitespace) || !is_plugin && has_separator {
             let kebab = text.trim().replace([' ', '/', '\\'], "-").to_lowercase();
-            let problem = "may have no blanks and no path in it, and is not empty";
+            let problem = "must not be empty, and must not contain spaces or a path";
             return self.report_wrong_value(problem, &format!("write `{kebab}`"));
         }
         let list = if is_plugin { "reserved-plugins" } else { "reserved-marketplaces" };
@@ -362,7 +362,7 @@ impl FormValue<'_, '_> {
             .strip_prefix('#')
             .is_some_and(|hex| hex.len() == 6 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
         if !is_hex && !NAMES.contains(&self.text) {
-            self.report_wrong_value(&format!("may be `#rrggbb` or {}", NAMES.join(", ")), "");
+            self.report_wrong_value(&format!("must be `#rrggbb` or {}", NAMES.join(", ")), "");
         }
     }
 }
@@ -377,7 +377,7 @@ fn regex_problem(pattern: &str) -> Option<&'static str> {
         match letter {
             '\\' => {
                 if letters.next().is_none() {
-                    return Some("it ends in a backslash");
+                    return Some("trailing backslash");
                 }
                 may_repeat = true;
             }
@@ -401,13 +401,13 @@ fn regex_problem(pattern: &str) -> Option<&'static str> {
             }
             ')' => {
                 if open == 0 {
-                    return Some("a `)` closes nothing");
+                    return Some("unmatched `)`");
                 }
                 open -= 1;
                 may_repeat = true;
             }
             '|' | '^' => may_repeat = false,
-            '*' | '+' | '?' if !may_repeat => return Some("there is nothing to repeat"),
+            '*' | '+' | '?' if !may_repeat => return Some("nothing to repeat"),
             '*' | '+' | '?' => {
                 letters.next_if(|next| *next == '?');
                 may_repeat = false;
@@ -416,22 +416,22 @@ fn regex_problem(pattern: &str) -> Option<&'static str> {
         }
     }
     if in_class {
-        return Some("a `[` is not closed");
+        return Some("unclosed `[`");
     }
-    (open > 0).then_some("a `(` is not closed")
+    (open > 0).then_some("unclosed `(`")
 }
 
 fn rule_problem(rule: &str, allows: bool) -> Option<(&'static str, &'static str)> {
     if rule.is_empty() {
-        return Some(("is empty", "name a tool, such as `Bash(git status)`"));
+        return Some(("empty rule", "name a tool, such as `Bash(git status)`"));
     }
     let (tool, inside) = match rule.split_once('(') {
         None if rule.contains(')') => {
-            return Some(("a `)` closes nothing", "write `Tool(pattern)`"));
+            return Some(("unmatched `)`", "write `Tool(pattern)`"));
         }
         None => (rule, None),
         Some((tool, rest)) => match rest.strip_suffix(')') {
-            None => return Some(("its `(` is not closed at the end", "write `Tool(pattern)`")),
+            None => return Some(("no `)` at the end", "write `Tool(pattern)`")),
             Some(inside) => (tool, Some(inside)),
         },
     };
@@ -445,17 +445,13 @@ fn rule_problem(rule: &str, allows: bool) -> Option<(&'static str, &'static str)
     let first = tool.chars().next();
     if !tool.contains(['_', '*']) && first.is_some_and(|first| first.is_ascii_lowercase()) {
         return Some((
-            "names of tools begin with a capital letter",
-            "write the tool as the client calls it",
+            "tool names start with a capital letter",
+            "use the client's name for the tool",
         ));
     }
     match (tool, inside) {
-        (_, Some("")) => {
-            Some(("the parentheses are empty", "leave them out, or write a pattern in them"))
-        }
-        ("Bash", Some(":*")) => {
-            Some(("there is nothing before `:*`", "write `Bash`, or `Bash(git:*)`"))
-        }
+        (_, Some("")) => Some(("empty parentheses", "remove them, or write a pattern in them")),
+        ("Bash", Some(":*")) => Some(("nothing before `:*`", "write `Bash`, or `Bash(git:*)`")),
         ("WebFetch", Some(inside)) if !inside.starts_with("domain:") && !inside.contains("://") => {
             Some(("`WebFetch` takes a domain", "write `WebFetch(domain:example.com)`"))
         }
@@ -484,13 +480,13 @@ pub(super) fn tool_names<'n>(
         let shown: Vec<String> =
             unknown.iter().take(MANY_TOOLS).map(|(name, _)| format!("`{name}`")).collect();
         let more = unknown.len() - MANY_TOOLS;
-        let message = format!("there are no tools {} and {more} more", shown.join(", "));
+        let message = format!("unknown tools {} and {more} more", shown.join(", "));
         check.report(rules::client::UNKNOWN_TOOL, unknown[0].1, &message, spot.reaction);
-        check.add_advice("write the tools as this client calls them".to_owned(), None);
+        check.add_advice("use this client's names for the tools".to_owned(), None);
         return;
     }
     for (name, span) in unknown {
-        let message = format!("there is no tool `{name}`");
+        let message = format!("unknown tool `{name}`");
         check.report(rules::client::UNKNOWN_TOOL, span, &message, spot.reaction);
         if let Some(meant) = find_sure_match(name, &known) {
             let mut places = check.source.slice(span).match_indices(name).map(|(start, _)| start);

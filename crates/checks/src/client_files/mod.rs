@@ -122,7 +122,7 @@ fn check_file(
         Ok(parsed) => parsed,
         Err(error) => {
             let message =
-                format!("{} cannot be read: {}", file.noun, lowercase_first(&error.message));
+                format!("cannot parse {}: {}", file.noun, lowercase_first(&error.message));
             check.report(rules::client::INVALID_FILE, error.span, &message, file.reaction);
             if error.is_surplus {
                 let edit = Edit::replace(surplus_comma_span(source, error.span), "");

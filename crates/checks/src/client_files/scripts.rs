@@ -34,7 +34,7 @@ pub(super) fn check_script(check: &mut FileCheck<'_>, text: &str, span: Span, sp
     if !path.starts_with(check.base) || (check.is_there)(&path) {
         return;
     }
-    let message = format!("the command runs `{wanted}`, which is not there");
+    let message = format!("the command runs `{wanted}`, which does not exist");
     check.report(rules::client::MISSING_FILE, span, &message, Reaction::Accepts);
     let help = spot.help.unwrap_or("correct the path, or add the script");
     check.add_advice(help.to_owned(), None);

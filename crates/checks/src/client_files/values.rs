@@ -65,9 +65,11 @@ impl FileCheck<'_> {
         let evidence = self.checks.seen_in(self.file).how;
         let message = match (reaction, evidence) {
             (Reaction::Standard, _) => {
-                format!("{message}: {named} asks for it, and clients differ")
+                format!("{message}: required by {named}, but clients differ")
             }
-            (_, Evidence::Documents) => format!("{message}, by the documentation of {named}"),
+            (_, Evidence::Documents) => {
+                format!("{message}, according to the documentation of {named}")
+            }
             (_, Evidence::Run) => format!("{message}: {named} {}", reaction.phrase()),
         };
         let rule =
@@ -231,12 +233,8 @@ impl FileCheck<'_> {
         let named = all.iter().filter(|one| **one != Expected::EmptyList);
         let mut wanted: Vec<&str> = named.map(|one| self.expected_noun(one, 0)).collect();
         wanted.dedup();
-        let message = format!(
-            "{} has to be {}, not {}",
-            describe_spot(spot),
-            wanted.join(" or "),
-            node.noun()
-        );
+        let message =
+            format!("{} must be {}, not {}", describe_spot(spot), wanted.join(" or "), node.noun());
         self.report(rules::client::WRONG_TYPE, node.span, &message, spot.reaction);
         let bare = match (node.text(), all) {
             (Some(text), [Expected::Boolean]) => {
@@ -286,7 +284,7 @@ impl FileCheck<'_> {
             (None, Some(most)) => format!("at most {most}{unit}"),
             (None, None) => return,
         };
-        let message = format!("{} has to be {wanted}", describe_spot(spot));
+        let message = format!("{} must be {wanted}", describe_spot(spot));
         self.report(rules::client::WRONG_VALUE, node.span, &message, spot.reaction);
         if let Some(help) = spot.help {
             self.add_advice(help.to_owned(), None);
@@ -302,8 +300,9 @@ impl FileCheck<'_> {
         if known.len() > 8 {
             listed.push("…".to_owned());
         }
-        let message =
-            format!("{} may be {}, not {written}", describe_spot(spot), listed.join(", "));
+        let one_of = if known.len() > 1 { "one of " } else { "" };
+        let listed = listed.join(", ");
+        let message = format!("{} must be {one_of}{listed}, not {written}", describe_spot(spot));
         self.report(rules::client::WRONG_VALUE, node.span, &message, spot.reaction);
         if let Some(help) = spot.help {
             self.add_advice(help.to_owned(), None);
@@ -363,7 +362,7 @@ impl FileCheck<'_> {
                 let message = format!("{noun} has both `{first}` and `{second}`");
                 let span = second_field.key;
                 self.report(rules::client::CONFLICTING_FIELDS, span, &message, spot.reaction);
-                self.add_advice("keep the one that is meant".to_owned(), None);
+                self.add_advice("keep only one of them".to_owned(), None);
             }
         }
         for (first, second) in &table.needs {
@@ -494,12 +493,12 @@ impl FileCheck<'_> {
         let (rule, message, help) = match names {
             Some(_) => (
                 rules::client::UNKNOWN_EVENT,
-                format!("`{name}` is not an event"),
-                format!("its events are {}", known.join(", ")),
+                format!("unknown event `{name}`"),
+                format!("known events: {}", known.join(", ")),
             ),
             None => (
                 rules::client::UNKNOWN_KEY,
-                format!("`{name}` is not a key of {noun}"),
+                format!("unknown key `{name}` in {noun}"),
                 "remove it, or correct its name".to_owned(),
             ),
         };
@@ -521,11 +520,11 @@ impl FileCheck<'_> {
             return;
         }
         let known: Vec<&str> = events.iter().map(|event| &**event).collect();
-        let message = format!("`{stem}` is not an event");
+        let message = format!("unknown event `{stem}`");
         self.report(rules::client::UNKNOWN_EVENT, Span::empty_at(0), &message, self.file.reaction);
         let help = match find_nearest(stem, &known) {
-            Some(near) => format!("call it `{near}`"),
-            None => format!("its events are {}", known.join(", ")),
+            Some(near) => format!("rename it to `{near}`"),
+            None => format!("known events: {}", known.join(", ")),
         };
         self.add_advice(help, None);
     }

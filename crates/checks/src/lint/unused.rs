@@ -93,7 +93,10 @@ pub(super) fn check_reach(
 fn report_gap(root: &Path, gap: &CoverageGap<'_>) -> Diagnostic {
     let source = Arc::new(Source::without_text(root.join(&gap.directory)));
     let message = if gap.is_deep {
-        format!("no guidance applies to {} here and below", format_count(gap.files, "file"))
+        format!(
+            "no guidance applies to {} in this directory and below",
+            format_count(gap.files, "file")
+        )
     } else {
         let (named, more) = gap.names.split_at(gap.names.len().min(NAMES));
         let more = if more.is_empty() { "" } else { ", …" };
@@ -105,7 +108,7 @@ fn report_gap(root: &Path, gap: &CoverageGap<'_>) -> Diagnostic {
         )
     };
     Diagnostic::new(rules::guidance::UNCOVERED_FILES, &source, Span::empty_at(0), message)
-        .with_help("write guidance for them, or leave `--complete` out")
+        .with_help("write guidance for them, or omit `--complete`")
 }
 
 /// Returns the text of a line without the blanks around it.

@@ -48,21 +48,21 @@ pub(crate) struct RunnerFacts {
 impl Runner {
     pub(crate) fn facts(self) -> RunnerFacts {
         let (noun, manifests, is_project_wide): (_, &[&str], _) = match self {
-            Runner::Make => ("target of make", &["Makefile", "GNUmakefile", "makefile"], false),
-            Runner::Just => ("recipe of just", &["justfile", "Justfile", ".justfile"], false),
-            Runner::Task => ("task of Taskfile", &["Taskfile.yml", "Taskfile.yaml"], false),
+            Runner::Make => ("make target", &["Makefile", "GNUmakefile", "makefile"], false),
+            Runner::Just => ("just recipe", &["justfile", "Justfile", ".justfile"], false),
+            Runner::Task => ("Taskfile task", &["Taskfile.yml", "Taskfile.yaml"], false),
             Runner::Package => ("script", &["package.json"], false),
             Runner::Composer => ("script", &["composer.json"], false),
-            Runner::Deno => ("task of deno", &["deno.json", "deno.jsonc"], true),
-            Runner::Mise => ("task of mise", &["mise.toml", ".mise.toml"], false),
-            Runner::Poe => ("task of poe", &["pyproject.toml"], false),
-            Runner::Nox => ("session of nox", &["noxfile.py"], true),
-            Runner::CargoAlias => ("alias of cargo", &["Cargo.toml"], true),
-            Runner::CargoPackage => ("package of cargo", &["Cargo.toml"], true),
-            Runner::CargoFeature => ("feature of cargo", &["Cargo.toml"], true),
-            Runner::CargoBinary => ("binary of cargo", &["Cargo.toml"], true),
-            Runner::CargoExample => ("example of cargo", &["Cargo.toml"], true),
-            Runner::CargoTest => ("test of cargo", &["Cargo.toml"], true),
+            Runner::Deno => ("deno task", &["deno.json", "deno.jsonc"], true),
+            Runner::Mise => ("mise task", &["mise.toml", ".mise.toml"], false),
+            Runner::Poe => ("poe task", &["pyproject.toml"], false),
+            Runner::Nox => ("nox session", &["noxfile.py"], true),
+            Runner::CargoAlias => ("cargo alias", &["Cargo.toml"], true),
+            Runner::CargoPackage => ("cargo package", &["Cargo.toml"], true),
+            Runner::CargoFeature => ("cargo feature", &["Cargo.toml"], true),
+            Runner::CargoBinary => ("cargo binary", &["Cargo.toml"], true),
+            Runner::CargoExample => ("cargo example", &["Cargo.toml"], true),
+            Runner::CargoTest => ("cargo test target", &["Cargo.toml"], true),
         };
         let is_of_user = matches!(self, Runner::Mise | Runner::CargoAlias | Runner::Task);
         RunnerFacts { noun, manifests, is_project_wide, is_of_user }

@@ -281,7 +281,7 @@ impl Tracing<'_, '_> {
                 relative_path(directory, &top.join(name))
             }
         };
-        one.help = format!("write `{new}`, its name now");
+        one.help = format!("write `{new}`, its new name");
         one.replacement = Some(new);
     }
 

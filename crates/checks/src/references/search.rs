@@ -340,16 +340,12 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             }
             Lookup::Missing { manifest, near } => {
                 let noun = facts.noun;
-                let message = format!("`{name}` is not a {noun}: `{manifest}` does not define it");
+                let message = format!("unknown {noun} `{name}`: not defined in `{manifest}`");
                 (Some((manifest, true)), near, message)
             }
             Lookup::NoManifest => {
                 let noun = facts.noun;
-                (
-                    None,
-                    None,
-                    format!("`{name}` is not a {noun}: no file of the project defines one"),
-                )
+                (None, None, format!("unknown {noun} `{name}`: no file in the project defines one"))
             }
         };
         let help = match &near {
@@ -421,9 +417,11 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             source: Arc::clone(self.text.source),
             span,
             kind: ReferenceKind::Version,
-            message: format!("the text says {written}, and {problem}"),
+            message: format!("the text says {written}, but {problem}"),
             written,
-            help: "name the version that the project asks for, or leave it to the file".to_owned(),
+            help:
+                "write the version that the project requires, or refer to the file that states it"
+                    .to_owned(),
             likelihood: Likelihood::Likely,
             replacement: None,
             removal: None,
@@ -449,12 +447,12 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             span: self.span(inner.start, inner.end),
             kind: ReferenceKind::Tool,
             message: if other == file {
-                format!("the project has no `{tool}`, and has `{file}`")
+                format!("the project does not use `{tool}`: it has `{file}`")
             } else {
-                format!("the project has no `{tool}`, and `{file}` names `{other}`")
+                format!("the project does not use `{tool}`: `{file}` names `{other}`")
             },
             written: (*tool).to_owned(),
-            help: "name the tool that the project has, or leave it to the command that runs it"
+            help: "name the tool that the project uses, or only the command that runs it"
                 .to_owned(),
             likelihood: Likelihood::Likely,
             replacement: None,
@@ -505,7 +503,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             if !is_here || mention != Mention::Plain || self.names_base(other, written) {
                 return;
             }
-            found.message = format!("`{written}` is at `{other}`, and this text does not say so");
+            found.message = format!("`{written}` is at `{other}`, but this text does not say so");
             found.help = format!("write `{other}`");
             found.replacement = Some(other.clone());
             found.trace.elsewhere = Some(other.clone());

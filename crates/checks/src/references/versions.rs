@@ -108,9 +108,7 @@ pub(crate) fn csharp_disagreement(manifests: &Manifests<'_>, version: u32) -> Op
         text.contains(&format!("<LangVersion>{version}"))
     });
     (major > *dotnet && !is_kept).then(|| {
-        format!(
-            "C# {version} came with .NET {dotnet}, and `global.json` asks for the SDK {written}"
-        )
+        format!("C# {version} came with .NET {dotnet}, and `global.json` requires SDK {written}")
     })
 }
 
@@ -222,7 +220,7 @@ pub(crate) fn find_version_disagreement(
         (false, false) => ours != theirs,
     };
     let how = if wanted.is_least { "at least " } else { "" };
-    is_wrong.then(|| format!("`{}` asks for {how}{}", wanted.file, wanted.written))
+    is_wrong.then(|| format!("`{}` requires {how}{}", wanted.file, wanted.written))
 }
 
 /// Reads the version that a file asks for; the path of the file is left empty.

@@ -131,7 +131,7 @@ fn compare_copies(
         format_count(differing.len(), "file"),
         named.join(", "),
     );
-    let help = "keep one of them, and let the other be a link to it";
+    let help = "keep one of them, and make the other a link to it";
     let rule = rules::guidance::COPIES_DIFFER;
     Some(Diagnostic::new(rule, &other.source, Span::empty_at(0), message).with_help(help))
 }

@@ -32,10 +32,7 @@ pub(super) fn check_descriptions(catalog: &Catalog, root: &Root) -> Vec<Diagnost
                 let words = item.description.to_lowercase();
                 match known.get(&words).filter(|other| other.file_name() == item.path.file_name()) {
                     Some(other) if is_another(other, item.path) => {
-                        format!(
-                            "has the description of `{}`, so that an agent cannot choose",
-                            path_below(root.path(), other)
-                        )
+                        format!("is the same as that of `{}`", path_below(root.path(), other))
                     }
                     _ => {
                         known.entry(words).or_insert(item.path);
@@ -46,8 +43,9 @@ pub(super) fn check_descriptions(catalog: &Catalog, root: &Root) -> Vec<Diagnost
         };
         let line = source.text()[at..].lines().next().unwrap_or_default();
         let span = Span::new(at, at + line.trim_end().len());
-        let message = format!("the description of the skill `{name}` cannot trigger it: {problem}");
-        let help = "say what the skill does, and for which requests it is to be used";
+        let message =
+            format!("agents cannot tell when to use the skill `{name}`: its description {problem}");
+        let help = "say what the skill does and when to use it";
         found.push(
             Diagnostic::new(rules::guidance::VAGUE_DESCRIPTION, source, span, message)
                 .with_help(help),
@@ -87,7 +85,7 @@ pub(super) fn find_vagueness(name: &str, description: &str) -> Option<&'static s
     let plain = ["a ", "the ", "this ", "skill for ", "skill", "agent"];
     let said = plain.iter().fold(lower.clone(), |text, word| text.replace(word, ""));
     if letters(&said) == letters(&name.to_lowercase()) {
-        return Some("it repeats the name");
+        return Some("repeats the name");
     }
     (lower.split_whitespace().count() < 3 && lower.is_ascii())
         .then_some("has fewer than three words")

@@ -144,7 +144,7 @@ impl<'c> Meetings<'c> {
         }
         let example = &self.files.files[file];
         let shown = match clients.as_slice() {
-            [] => format!("the hook brings both together for `{example}`"),
+            [] => format!("the hook delivers both for `{example}`"),
             [client] => format!("{client} gets both for `{example}`"),
             clients => format!("{} get both for `{example}`", join_names(clients)),
         };

@@ -180,10 +180,10 @@ impl ProjectDemands {
         let source = &self.texts[*largest].source;
         let texts = counts.iter().filter(|(_, count)| *count > 0).count();
         let message = format!(
-            "{client} gets {sum} instructions at once for `{file}`, from {}; {own} of them stand here",
-            brief_syntax::text::format_count(texts, "text"),
+            "{client} gets {sum} instructions at once for `{file}`, from {}; {own} of them are in this file",
+            brief_syntax::text::format_count(texts, "item"),
         );
-        let help = "move what concerns some files only into texts with patterns, and what is rarely needed into a skill";
+        let help = "move guidance for only some files into items with patterns, and rarely needed guidance into a skill";
         let span =
             Span::empty_at(self.texts[*largest].demands.first().map_or(0, |said| said.span.start));
         Some(
@@ -381,7 +381,7 @@ fn contradiction_diagnostic(
     );
     let found =
         Diagnostic::new(rules::guidance::CONTRADICTION, &other.source, second.span, message)
-            .with_help("keep one of them, or say for which files each of them holds");
+            .with_help("keep one of them, or say which files each one applies to");
     if meeting.is_loaded { found } else { found.with_severity(Severity::Note) }
 }
 

@@ -166,13 +166,13 @@ pub(super) fn check_repetitions(
         let first = &right.prints[shared.passages[0]];
         let line = left.source.line_number(left.prints[shared.first].span.start);
         let message = format!(
-            "{} with ~{} tokens, from here on, stand in {}:{line}, too; {}",
-            format_count(shared.passages.len(), "passage"),
+            "duplicates ~{} tokens of {}:{line}, in {} from here on; {}",
             shared.tokens,
             path_below(root.path(), left.path()),
+            format_count(shared.passages.len(), "passage"),
             meeting.shown,
         );
-        let help = "keep them in one of the files; the other can import or link it";
+        let help = "keep the text in one file, and import or link it from the other";
         found.push(
             Diagnostic::new(rules::guidance::REPEATED_TEXT, &right.source, first.span, message)
                 .with_help(help),

@@ -122,7 +122,7 @@ fn add_source(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     request.force.extend(generated.shared.iter().cloned());
     if source.has_password() {
         ui.print_warning(
-            "the password in the address is not kept; next time git asks its credential helper",
+            "brief does not store the password in the URL; git asks its credential helper next time",
         )?;
     }
     let asked = RunPurpose::ToWrite;
@@ -182,7 +182,7 @@ fn warn_about_generated(
     }
     for (tool, paths) in left {
         ui.print_warning(&format!(
-            "{tool} has written `{}`, and clients read this besides the new files",
+            "clients also read `{}`, written by {tool}, in addition to the new files",
             paths.join("`, `")
         ))?;
         let is_plain = |path: &&str| {
@@ -190,7 +190,7 @@ fn warn_about_generated(
         };
         if paths.iter().all(is_plain) {
             ui.print_hint(&format!(
-                "`rm -r {}` removes it; do not run {tool} again",
+                "run `rm -r {}` to remove it, and stop using {tool} here",
                 paths.join(" ")
             ))?;
         }

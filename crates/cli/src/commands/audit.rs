@@ -93,9 +93,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result {
     }
     for capability in &denied {
         ui.print_error(&format!(
-            "`{capability}` is denied, and {} {} it",
-            format_count(audit.count_of(*capability), "item"),
-            if audit.count_of(*capability) == 1 { "has" } else { "have" }
+            "denied capability `{capability}` in {}",
+            format_count(audit.count_of(*capability), "item")
         ))?;
     }
     refuse_if(!collect_failing_findings(&audit, &denied).is_empty())
@@ -137,7 +136,7 @@ fn find_audit_place(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<
 fn locate_in_repository(session: &Session, directory: &Path) -> Result<(Root, Target)> {
     let system = session.system();
     let failed = |error: std::io::Error| {
-        let message = format!("the directory `{}` cannot be opened: {error}", directory.display());
+        let message = format!("cannot open directory `{}`: {error}", directory.display());
         CommandError::refused(message)
     };
     let own = Root::open(system, directory).map_err(failed)?;

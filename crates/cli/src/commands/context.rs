@@ -56,7 +56,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ContextArgs) -> Result 
         return typed.explain_nothing(ui, moment, *files, "context", WhyHint::Given);
     }
     print_items(ui, &briefing)?;
-    let headings = ["listed: the agent may ask for it", "manual: only when it is mentioned"];
+    let headings = ["listed: the agent reads it on demand", "manual: only when mentioned"];
     let mut is_second = !active.is_empty();
     for (heading, items) in headings.into_iter().zip([listed, manual]) {
         print_names(ui, briefing.root(), items, heading, is_second)?;

@@ -75,7 +75,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &Conversion<'_>, is_json
     if collection.items.is_empty() && collection.skipped.is_empty() {
         let found = args.from.map_or("client files".to_owned(), |from| format!("files of {from}"));
         return Err(CommandError::refused(format!("no {found} found"))
-            .with_hint("name the files: `brief import PATH --as CLIENT`"));
+            .with_hint("run `brief import PATH --as CLIENT` to name the files"));
     }
     if let Some(out) = args.out {
         write_converted_files(session, out, &converted)?;
@@ -114,7 +114,7 @@ fn write_converted_files(session: &Session, out: &Path, converted: &[ConvertedIt
                 "`{}` {what}; nothing was written",
                 file.path
             ))
-            .with_hint("choose another `--out`, or move it away"));
+            .with_hint("choose another `--out`, or move the file"));
         }
     }
     Ok(install::create_files(session.system(), &place, &files, &[])?)
@@ -142,7 +142,7 @@ fn print_conversion(
         }
     }
     for skipped in &collection.skipped {
-        ui.print_warning(&format!("`{}` is not converted: {}", skipped.path, skipped.reason))?;
+        ui.print_warning(&format!("skipped `{}`: {}", skipped.path, skipped.reason))?;
     }
     let files: usize = converted.iter().map(|one| one.files.len()).sum();
     let (files, items) =

@@ -19,29 +19,29 @@ use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show patterns that match nothing, items that never apply, files without guidance
+/// Find unused patterns, unused items and files without guidance
 ///
 /// Findings are patterns that match nothing, items that nothing in the repository gets, and items for
 /// nine in ten files that cost more than --heavy tokens. Files without guidance are shown, and are
 /// findings only with --complete.
 #[derive(Debug, Args)]
 pub(crate) struct CoverageArgs {
-    /// The directory to look at; the whole repository without one
+    /// Directory to check [default: the whole repository]
     path: Option<PathBuf>,
 
-    /// Exit with 1 when there is a finding
+    /// Exit 1 if there is a problem
     #[arg(long)]
     strict: bool,
 
-    /// Count files without guidance as findings, too
+    /// Also report files without guidance
     #[arg(long)]
     complete: bool,
 
-    /// From how many tokens an item for nine in ten files is a finding
+    /// Report items over N tokens that apply to 90% of files
     #[arg(long, value_name = "N", default_value_t = HEAVY)]
     heavy: usize,
 
-    /// The client that asks: what it loads by itself counts as guidance
+    /// Count what this client loads itself as guidance
     #[arg(
         long, value_name = "NAME", value_parser = ClientName,
         add = clap_complete::ArgValueCompleter::new(crate::complete::known_clients)
@@ -162,7 +162,7 @@ fn print_coverage(
     let parts = [
         ("patterns that match nothing", dead.collect::<Vec<_>>()),
         ("items that never apply", idle.collect()),
-        ("items for nearly every file that cost much", heavy.collect()),
+        ("expensive items that apply to nearly every file", heavy.collect()),
         ("files without guidance", if files == 0 { Vec::new() } else { gaps }),
     ];
     let mut is_first = true;

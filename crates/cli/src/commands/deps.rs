@@ -22,7 +22,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
     let typed = args.source.as_deref().map_or(Path::new("."), Path::new);
     let Some(target) = project.locate(typed) else {
         let typed = typed.display();
-        return Err(CommandError::usage(format!("`{typed}` lies outside the project")));
+        return Err(CommandError::usage(format!("`{typed}` is outside the project")));
     };
     let directory = root.join(target.directories().iter().collect::<PathBuf>());
     let extent = if args.all { DependencyExtent::All } else { DependencyExtent::Direct };
@@ -54,7 +54,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
         ui.print_hint("use `--all` to include indirect dependencies")?;
     }
     if found.packages.iter().any(|one| record_of(&one.package, &recorded).is_none()) {
-        ui.print_hint("`offer = [\"NAME\"]` in `[dependencies]` of brief.toml and `brief sync` offer a package to agents")?;
+        ui.print_hint("add `offer = [\"NAME\"]` to `[dependencies]` in brief.toml, then run `brief sync` to list a package for agents")?;
     }
     Ok(())
 }

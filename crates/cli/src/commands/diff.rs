@@ -152,7 +152,7 @@ fn parse_paths(args: &DiffArgs, part: &str) -> Result<Vec<String>> {
         .map(|path| {
             let outside = || {
                 CommandError::usage(format!("`{}` is outside the repository", path.display()))
-                    .with_hint("name paths relative to the current directory")
+                    .with_hint("use paths relative to the current directory")
             };
             let below = cleaned_below(&Path::new(part).join(path)).filter(|_| path.is_relative());
             below.map(|path| to_slashed(&path)).ok_or_else(outside)
@@ -175,7 +175,7 @@ fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result {
     for path in within.iter().filter(|path| !path.is_empty()) {
         let is_file = project.files.binary_search(path).is_ok();
         if !is_file && project.files_below(path).next().is_none() {
-            ui.print_warning(&format!("the newer side has no file or directory `{path}`"))?;
+            ui.print_warning(&format!("file not found on the newer side: `{path}`"))?;
         }
     }
     Ok(())
@@ -238,9 +238,9 @@ impl ChangePrinter<'_> {
 /// Prints the change of a skill's file.
 fn print_skill_file(ui: &mut Ui, change: &SkillFileChange, is_short: bool) -> Result {
     let SkillFileChange { kind, skill, path, before, after } = change;
-    let heading = format!("{:<9} {path}  a file of the skill {skill}", kind.as_str());
+    let heading = format!("{:<9} {path}  file of skill {skill}", kind.as_str());
     let lines = match (before, after) {
-        (None, None) => vec!["(not text)".to_owned()],
+        (None, None) => vec!["(binary)".to_owned()],
         _ => different_lines(
             before.as_deref().unwrap_or_default(),
             after.as_deref().unwrap_or_default(),

@@ -35,9 +35,9 @@ const LOOKED_AT: usize = 10_000;
 /// The depth of searched directories.
 const DEPTH: usize = 4;
 
-/// Look for problems that nothing reports: duplicates, drift, files that no client reads
+/// Find silent problems: duplicates, edited files, files that no client reads
 ///
-/// Nothing is fetched and nothing is written. Exits with 1 when something should be done.
+/// Read-only, without the network. Exits 1 if there is a problem.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
@@ -92,7 +92,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
     if installation.clients.scope() == ProfileScope::Project {
         warn_of_whole_root(ui, session, session.open_project()?.root())?;
     }
-    let findings = with_clock(ui, "examining the project", || {
+    let findings = with_clock(ui, "checking the setup", || {
         examine_installation(session, installation, Extent::All)
     })?;
     let problems = findings.iter().filter(|finding| finding.severity == "warning").count();
@@ -165,26 +165,28 @@ impl Examination<'_> {
 
     fn run_checks(&mut self, status: &InstallStatus, extent: Extent) -> Result {
         if status.is_pending {
-            let help = "`brief sync` finishes it";
-            self.report_problem("interrupted", None, "a run was ended in the middle", help);
+            let help = "run `brief sync` to finish it";
+            self.report_problem("interrupted", None, "the last run was interrupted", help);
         }
         self.stale_lock(status.lock.is_some());
         for (path, drift) in &status.drift {
             let (message, help) = match drift {
-                Drift::Missing => ("the file is gone", "`brief sync` writes it again"),
+                Drift::Missing => ("the file is missing", "run `brief sync` to restore it"),
                 Drift::Edited => (
-                    "the file was changed by hand",
-                    "put the change into the source, then `brief sync --force FILE`",
+                    "the file was edited",
+                    "move the change to the source, then run `brief sync --force FILE`",
                 ),
                 Drift::Older => {
-                    ("the file is older than brief.lock", "`brief sync` brings it up to date")
+                    ("the file is older than brief.lock", "run `brief sync` to update it")
                 }
                 Drift::InTheWay(what) => {
-                    let message = format!("something else is there: it {what}");
-                    self.report_problem("drift", Some(path), message, "move it away");
+                    let message = format!("something else is at this path: it {what}");
+                    self.report_problem("drift", Some(path), message, "move or delete it");
                     continue;
                 }
-                _ => ("the file is not as it was written", "`brief sync`"),
+                _ => {
+                    ("the file differs from the one brief wrote", "run `brief sync` to restore it")
+                }
             };
             self.report_problem("drift", Some(path), message, help);
         }
@@ -213,8 +215,8 @@ impl Examination<'_> {
         let Ok(missing) = agent_program::missing_fences(self.session) else { return };
         if !missing.is_empty() {
             let missing = missing.join(" and ");
-            let message = format!("this system has no {missing}: tools of agents are not run");
-            let help = "`brief agent … --allow-weaker-sandbox` runs them all the same";
+            let message = format!("agent tools do not run: this system lacks {missing}");
+            let help = "pass `--allow-weaker-sandbox` to `brief agent` to run them anyway";
             self.report_note("fence", None, message, help);
         }
     }
@@ -224,11 +226,10 @@ impl Examination<'_> {
         let policy = self.session.load_policy()?;
         for path in policy.files() {
             let path = path.display().to_string();
-            self.report_note("policy", Some(&path), "this policy counts here", "");
+            self.report_note("policy", Some(&path), "policy in effect", "");
         }
         if let Some(decision) = policy.find_execution_rule() {
-            let message =
-                format!("no command of a prompt and no tool of an agent runs: {decision}");
+            let message = format!("commands in prompts and agent tools do not run: {decision}");
             self.report_note("policy", None, message, "");
         }
         let (system, project) = (self.session.system(), &self.installation.project);
@@ -236,13 +237,13 @@ impl Examination<'_> {
             let source = install::source_of(system, project, wanted)?;
             if let Some(decision) = source.forbidden_by(&policy, system, &project.config) {
                 let message = format!("the source `{}` is forbidden: {decision}", wanted.name);
-                self.report_problem("policy", None, message, "`brief remove` takes it out");
+                self.report_problem("policy", None, message, "run `brief remove` to remove it");
             }
         }
         for (item, decision) in policy.required_items() {
             if !self.lock.items.keys().any(|id| id.is_required_by(item)) {
                 let message = format!("the {item} is missing: {decision}");
-                self.report_problem("policy", None, message, "`brief add SOURCE` adds it");
+                self.report_problem("policy", None, message, "run `brief add SOURCE` to add it");
             }
         }
         Ok(())
@@ -264,10 +265,10 @@ impl Examination<'_> {
             let names: Vec<String> = entries.iter().map(SharedEntry::name).collect();
             let message = match self.installation.clients.merge_entries(&merge) {
                 Ok(merged) if merged.text == text && merged.kept.is_empty() => continue,
-                Ok(_) => format!("{} is no longer there as it was written", names.join(", ")),
+                Ok(_) => format!("{} was changed or removed", names.join(", ")),
                 Err(problem) => problem,
             };
-            let help = "`brief sync` puts it back, or says what is in the way";
+            let help = "run `brief sync` to restore it, or to see what prevents that";
             self.report_problem("drift", Some(path), message, help);
         }
     }
@@ -276,12 +277,12 @@ impl Examination<'_> {
     fn stale_lock(&mut self, has_lock: bool) {
         let (manifest, lock) = (self.installation.manifest.clone().unwrap_or_default(), self.lock);
         let mut stale = |message: String| {
-            let help = "`brief sync` brings brief.lock up to date";
+            let help = "run `brief sync` to update brief.lock";
             self.report_problem("stale-lock", Some("brief.lock"), message, help);
         };
         if !has_lock {
             if !(manifest.sources.is_empty() && manifest.dependencies.is_empty()) {
-                stale("there is no lock".to_owned());
+                stale("the lockfile is missing".to_owned());
             }
             return;
         }
@@ -292,7 +293,7 @@ impl Examination<'_> {
                 continue;
             };
             if locked.place != source.place {
-                stale(format!("the source `{name}` is locked at another place or version"));
+                stale(format!("the source `{name}` is locked at another location or version"));
                 continue;
             }
             for bundle in &source.wanted.bundles {
@@ -307,16 +308,18 @@ impl Examination<'_> {
             }
         }
         for name in lock.sources.keys().filter(|name| manifest.find_source(name).is_none()) {
-            stale(format!("the source `{name}` is locked, but no longer wanted"));
+            stale(format!("the source `{name}` is locked, but not in brief.toml"));
         }
         for WantedDependency { name, .. } in &manifest.dependencies {
             if !lock.dependencies.iter().any(|locked| name.matches(&locked.id)) {
-                stale(format!("the package `{name}` is not recorded, so it is not listed"));
+                stale(format!(
+                    "the package `{name}` is not listed for agents: brief.lock does not record it"
+                ));
             }
         }
         for LockedDependency { id, .. } in &lock.dependencies {
             if !manifest.dependencies.iter().any(|wanted| wanted.name.matches(id)) {
-                stale(format!("the package {id} is recorded, but no longer wanted"));
+                stale(format!("the package {id} is recorded, but not in brief.toml"));
             }
         }
     }
@@ -332,12 +335,12 @@ impl Examination<'_> {
                     "unreadable-source",
                     None,
                     format!("the source `{name}`: {problem}"),
-                    "`brief sync` fetches what is missing; `brief.toml` says where it is",
+                    "run `brief sync` to fetch it, or correct its location in brief.toml",
                 ),
                 Ok(registry) => {
                     for item in registry.items.iter().filter(|item| !item.is_valid()) {
-                        let message = format!("the {} of `{name}` cannot be used", item.id());
-                        let help = "`brief lint` in the source shows why";
+                        let message = format!("cannot use the {} of `{name}`", item.id());
+                        let help = "run `brief lint` in the source to see why";
                         self.report_note("invalid-item", None, message, help);
                     }
                 }
@@ -356,8 +359,9 @@ impl Examination<'_> {
             if files.len() < 2 {
                 continue;
             }
-            let message = format!("the same text, or nearly, is in {}", files.join(", "));
-            let help = format!("`brief import {}` makes one {kind} of them", files.join(" "));
+            let message = format!("same or similar text in {}", files.join(", "));
+            let help =
+                format!("run `brief import {}` to merge them into one {kind}", files.join(" "));
             self.report_note("same-text", None, message, help);
         }
         Ok(())
@@ -402,14 +406,12 @@ impl Examination<'_> {
             let places = duplicates[0].paths.join(", ");
             let (message, help) = match kind {
                 ItemKind::Rule => (
-                    format!("{client} reads {count} from several places, such as {places}"),
-                    "name fewer `clients` in `[install]`, or in `audience` of the rule",
+                    format!("{client} reads {count} from several locations, such as {places}"),
+                    "list fewer `clients` in `[install]`, or fewer in `audience` of the rule",
                 ),
                 ItemKind::Skill => (
-                    format!(
-                        "several clients could share {count}, which they have copies of: {places}"
-                    ),
-                    "`layout = \"shared\"` in `[install]` writes each once",
+                    format!("several clients have their own copies of {count}: {places}"),
+                    "set `layout = \"shared\"` in `[install]` to write each once",
                 ),
                 ItemKind::Agent | ItemKind::Command => continue,
             };
@@ -490,7 +492,7 @@ impl Examination<'_> {
         let found = project.read_project(Dialects::All).check_project();
         for one in found.iter().filter(|found| is_unread(found)) {
             let path = one.shown_path(project.root().path());
-            let help = one.help.as_deref().unwrap_or("see who may read it");
+            let help = one.help.as_deref().unwrap_or("check its permissions");
             self.report_problem("unreadable", Some(&path), one.message.as_str(), help);
         }
         Ok(())

@@ -40,9 +40,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
     let root = session.open_root()?;
     let refused = |error| match error {
         StarterError::Exists(name) => CommandError::refused(format!("`{name}` already exists"))
-            .with_hint("`brief lint` checks it"),
+            .with_hint("run `brief lint` to check it"),
         StarterError::Io(error) => {
-            CommandError::refused(format!("`AGENTS.yaml` cannot be written: {error}"))
+            CommandError::refused(format!("cannot write `AGENTS.yaml`: {error}"))
         }
     };
     refuse_no_project(session, &root)?;
@@ -79,11 +79,11 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
     ui.print_status(&format!("wrote {}", written.join(", ")))?;
     if let Some(existing) = existing {
         ui.print_hint(&format!(
-            "its entries are comments, because there is guidance already, such as {existing}: edit it"
+            "edit it: its entries are comments, because the project has guidance, such as {existing}"
         ))?;
-        return ui.print_hint("then ask: brief why README.md");
+        return ui.print_hint("then run `brief why README.md`");
     }
-    ui.print_hint("edit it, then ask: brief why README.md")
+    ui.print_hint("edit it, then run `brief why README.md`")
 }
 
 /// Returns the path of the project's first text of guidance.

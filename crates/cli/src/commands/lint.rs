@@ -436,36 +436,36 @@ fn unchecked_path_error(problem: &UncheckedPath, path: &Path, root: &Path) -> Co
     let (path, root) = (path.display(), root.display());
     match problem {
         UncheckedPath::Outside => CommandError::refused(format!("`{path}` is outside `{root}`"))
-            .with_hint("`-C DIR` sets the root"),
-        UncheckedPath::Missing => CommandError::refused(format!("`{path}` does not exist")),
+            .with_hint("pass `-C DIR` to set the root"),
+        UncheckedPath::Missing => CommandError::refused(format!("file not found: `{path}`")),
     }
 }
 
 fn read_baseline(session: &Session, path: &Path) -> Result<Baseline> {
     let shown = path.display();
     let bytes = session.system().read(path, limits::FILE_BYTES).map_err(|error| {
-        CommandError::refused(format!("the baseline `{shown}` cannot be read: {error}"))
-            .with_hint("`brief lint --baseline --update-baseline` writes one")
+        CommandError::refused(format!("cannot read the baseline `{shown}`: {error}"))
+            .with_hint("run `brief lint --baseline --update-baseline` to create it")
     })?;
     Baseline::parse(&bytes).map_err(|error| {
-        CommandError::refused(format!("the baseline `{shown}` cannot be used: {error}"))
-            .with_hint("`--update-baseline` writes it anew")
+        CommandError::refused(format!("cannot use the baseline `{shown}`: {error}"))
+            .with_hint("pass `--update-baseline` to regenerate it")
     })
 }
 
 fn write_baseline(ui: &mut Ui, session: &Session, path: &Path, baseline: &Baseline) -> Result {
     let shown = path.display();
     let refused = |problem: &dyn std::fmt::Display| {
-        CommandError::refused(format!("the baseline `{shown}` cannot be written: {problem}"))
+        CommandError::refused(format!("cannot write the baseline `{shown}`: {problem}"))
     };
     let text = baseline.to_text().map_err(|error| refused(&error))?;
     session.system().replace_file(path, text.as_bytes()).map_err(|error| refused(&error))?;
-    ui.print_status(&format!("{shown} records {}", format_count(baseline.count(), "finding")))
+    ui.print_status(&format!("recorded {} in {shown}", format_count(baseline.count(), "problem")))
 }
 
 fn unwritten_fix_error(fix: &UnwrittenFix) -> CommandError {
     let (path, error) = (fix.path.display(), &fix.error);
-    CommandError::refused(format!("`{path}` cannot be written: {error}"))
+    CommandError::refused(format!("cannot write `{path}`: {error}"))
 }
 
 fn render_lint_summary(found: &Findings, args: &LintArgs, unchecked: &[String]) -> String {

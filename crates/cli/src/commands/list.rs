@@ -96,10 +96,10 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
     } else if lock.items.is_empty() && lock.dependencies.is_empty() {
         let place = installation.project.outputs.display();
         let way = match manifest.sources.as_slice() {
-            [] => "`brief add SOURCE` does that",
-            _ => "`brief sync` installs what brief.toml says",
+            [] => "run `brief add SOURCE` to install items",
+            _ => "run `brief sync` to install the items of brief.toml",
         };
-        ui.print_status(&format!("nothing is installed in {place}; {way}"))?;
+        ui.print_status(&format!("nothing installed in {place}; {way}"))?;
     } else if args.tree {
         print_tree(ui, &lock)?;
     } else {
@@ -299,7 +299,7 @@ fn print_available(
         print_offers(ui, listing)?;
         tell_rest(ui, listing)?;
         if is_empty {
-            ui.print_status(&format!("there are no items in `{}`", source.shortest_spelling()))?;
+            ui.print_status(&format!("no items in `{}`", source.shortest_spelling()))?;
         }
         if let Some(hint) = find_elsewhere(&source, &listing.elsewhere, &[]) {
             ui.print_hint(&hint)?;
@@ -321,7 +321,7 @@ fn print_offers(ui: &mut Ui, listing: &SourceListing) -> Result {
         ui.print_line(fold_line(&line, width))?;
     }
     for item in &listing.items {
-        let wrong = if item.valid { "" } else { " (cannot be used: see `brief lint`)" };
+        let wrong = if item.valid { "" } else { " (invalid: see `brief lint`)" };
         let line = format!("{}/{}{wrong}: {}", item.kind, item.name, item.description);
         ui.print_line(fold_line(&line, width))?;
     }
@@ -353,7 +353,7 @@ fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result {
         let more =
             if count > 1 { format!(", and {} more files", count - 1) } else { String::new() };
         ui.print_status(&format!(
-            "no item: `{path}`, because {reason}{more}; `--json` lists them"
+            "not an item: `{path}`, because {reason}{more}; `--json` lists them"
         ))?;
     }
     Ok(())

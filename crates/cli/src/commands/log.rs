@@ -118,7 +118,7 @@ fn print_log(ui: &mut Ui, session: &Session, args: &LogQuery) -> Result {
         if unreadable > 0 {
             let lines = format_count(unreadable, "line");
             ui.print_warning(&format!(
-                "{lines} of receipts were left out: they are not of this version"
+                "skipped {lines} of the log: written by another version of brief"
             ))?;
         }
         if args.unused {
@@ -217,7 +217,7 @@ fn print_receipt(ui: &mut Ui, receipt: &Receipt) -> Result {
     let time = receipt.time();
     let clock = time.get(11..19).unwrap_or_default();
     let agent = receipt.agent.as_ref().map_or(String::new(), |agent| format!(" ({agent})"));
-    let held = if receipt.held { ", held back" } else { "" };
+    let held = if receipt.held { ", blocked" } else { "" };
     ui.print_line(format_args!("  {clock} {}{}{held}", receipt.event, visible_line(&agent)))?;
     for file in &receipt.changes {
         let what = match (&file.before, &file.after) {
@@ -276,14 +276,16 @@ fn counted_days(days: u64) -> String {
 fn print_drift(ui: &mut Ui, drift: &[LoadingDrift], receipts: &[Receipt]) -> Result {
     let reports = receipts.iter().flat_map(|receipt| &receipt.items);
     if !reports.clone().any(|item| item.how == receipts::ReceiptKind::Loaded) {
-        ui.print_status("no client has reported what it loads; Claude Code does, with the hook")?;
+        ui.print_status(
+            "no client reported what it loads; Claude Code reports it if the hook is installed",
+        )?;
         return Ok(());
     }
     for LoadingDrift { client, session, place, is_loaded } in drift {
         let what = if *is_loaded {
-            "the client loaded it, and we did not know"
+            "loaded unexpectedly"
         } else {
-            "we believed that the client loads it, and it did not report it"
+            "expected, but the client did not report loading it"
         };
         let (place, session) = (visible_line(place), visible_line(session));
         ui.print_line(format_args!("{place}  {client} {session}: {what}"))?;

@@ -20,8 +20,8 @@ pub(crate) struct LspArgs {
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, _: &LspArgs) -> Result {
     if ui.can_ask() {
-        ui.print_status("waiting for an editor on standard input; Ctrl-C ends it")?;
-        ui.print_hint("`brief lint` answers a person")?;
+        ui.print_status("waiting for an editor on standard input; press Ctrl-C to stop")?;
+        ui.print_hint("run `brief lint` to check files yourself")?;
     }
     let input = ui.take_stdin();
     let ending =

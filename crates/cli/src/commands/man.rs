@@ -37,7 +37,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ManArgs) -> Result {
             .create_dir(&directory)
             .and_then(|()| system.replace_file(&path, text.as_bytes()));
         written.map_err(|error| {
-            CommandError::refused(format!("`{}` cannot be written: {error}", path.display()))
+            CommandError::refused(format!("cannot write `{}`: {error}", path.display()))
         })?;
         created.push(path);
         Ok::<(), CommandError>(())

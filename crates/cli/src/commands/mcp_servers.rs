@@ -101,7 +101,7 @@ fn of_clients(
             match found {
                 Ok(found) => servers.extend(found.into_iter().map(|found| (file, found))),
                 Err(problem) => {
-                    ui.print_warning(&format!("{} is not read: {problem}", file.display_path()))?;
+                    ui.print_warning(&format!("cannot read {}: {problem}", file.display_path()))?;
                 }
             }
         }
@@ -179,7 +179,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Resu
             ui.print_status("no MCP servers are configured here")?;
         } else {
             ui.print_status(
-                "asking starts none of them; `--check` starts each and lists its tools",
+                "servers not started; pass `--check` to start them and list their tools",
             )?;
         }
     }
@@ -220,8 +220,8 @@ fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result {
     }
     let failed = checked.iter().filter(|server| server.problem.is_some()).count();
     match (checked.len(), failed) {
-        (0, _) => ui.print_status("no MCP servers to start are configured here")?,
-        (_, 0) => ui.print_status("each server was started, and ended again")?,
+        (0, _) => ui.print_status("no MCP servers to start")?,
+        (_, 0) => ui.print_status("started and stopped every server")?,
         (all, failed) => ui.print_warning(&format!("{failed} of {all} servers failed"))?,
     }
     Ok(())
@@ -231,12 +231,12 @@ fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result {
 pub(super) fn print_for(ui: &mut Ui, profile: &ServerProfile, servers: &[Server]) -> Result {
     let written = mcp::render_servers(profile, servers);
     for (name, reason) in &written.left_out {
-        ui.print_warning(&format!("`{name}` is left out: {reason}"))?;
+        ui.print_warning(&format!("skipped `{name}`: {reason}"))?;
     }
     ui.print_text(written.text.as_bytes())?;
     let home = || profile.home_file.as_ref().map(|file| format!("~/{file}"));
     let file = profile.file.as_ref().map(ToString::to_string).or_else(home);
-    ui.print_status(&format!("this is the content of {}", file.unwrap_or_default()))
+    ui.print_status(&format!("write this to {}", file.unwrap_or_default()))
 }
 
 /// Converts servers of any dialect to the model of the clients.

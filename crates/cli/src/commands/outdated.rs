@@ -45,9 +45,9 @@ pub(super) fn run(
     let failed = found.iter().any(|source| source.is_outdated() || source.error.is_some());
     if !failed && !is_json {
         ui.print_status(if found.is_empty() {
-            "no source is a repository, so none can be outdated"
+            "no versioned sources"
         } else {
-            "nothing is outdated"
+            "all sources are up to date"
         })?;
     }
     refuse_if(failed)
@@ -74,20 +74,18 @@ fn print_newest_version(ui: &mut Ui, source: &Newest) -> Result {
     match (&source.locked, &source.commit) {
         (Some(locked), Some(commit)) if locked != commit => {
             let (locked, commit) = (short_commit(locked), short_commit(commit));
-            ui.print_line(format!(
-                "{name}{at}: {locked} -> {commit}; `brief update {name}` moves it"
-            ))?;
+            ui.print_line(format!("{name}{at}: {locked} -> {commit}; run `brief update {name}`"))?;
         }
         (None, Some(commit)) => {
             ui.print_line(format!(
-                "{name}{at}: not locked yet, now at {}; `brief sync` locks it",
+                "{name}{at}: not locked yet, now at {}; run `brief sync`",
                 short_commit(commit)
             ))?;
         }
         _ => {}
     }
     if let Some(tag) = &source.newer_tag {
-        ui.print_line(format!("{name}{at}: there is {tag}; `brief update {name}@{tag}` moves it"))?;
+        ui.print_line(format!("{name}{at}: {tag} is available; run `brief update {name}@{tag}`"))?;
     }
     Ok(())
 }

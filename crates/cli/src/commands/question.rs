@@ -71,8 +71,8 @@ impl StartedArg {
         let path = session.directory().join(typed);
         let root = Root::open(session.system(), &path).map_err(|error| {
             let typed = typed.display();
-            CommandError::usage(format!("the directory `{typed}` cannot be opened: {error}"))
-                .with_hint("`--cwd` names the directory that the client was started in")
+            CommandError::usage(format!("cannot open directory `{typed}`: {error}"))
+                .with_hint("pass `--cwd` with the directory where the client was started")
         })?;
         Ok(root.path().to_owned())
     }
@@ -245,7 +245,7 @@ pub(crate) struct QuestionArgs {
     #[arg(short = 's', long = "select", value_name = "KEY=VALUE")]
     selectors: Vec<String>,
 
-    /// The base directory of `includeFiles` patterns
+    /// Base directory of `includeFiles` patterns
     #[arg(long, value_name = "DIRECTORY", default_value = "working", hide = true)]
     include_base: AnchorArg,
 
@@ -427,13 +427,13 @@ impl<'q> TypedQuestion<'q> {
     fn warn_of_no_file(&self, ui: &mut Ui, moment: &Moment) -> Result {
         let sought = self.noun();
         let place = match shown_target(moment) {
-            Some(path) => format!("on the way to {path}"),
+            Some(path) => format!("for {path}"),
             None => "in this project".to_owned(),
         };
         ui.print_warning(&format!("no {sought} found {place}"))?;
         mention_unread_parents(ui, self.session, &moment.root)?;
         if matches!(sought, "guidance" | "AGENTS.yaml files") {
-            ui.print_hint("`brief init` writes an AGENTS.yaml to start from")?;
+            ui.print_hint("run `brief init` to create an AGENTS.yaml")?;
         }
         Ok(())
     }
@@ -442,12 +442,12 @@ impl<'q> TypedQuestion<'q> {
     pub(crate) fn mention_cuts(&self, ui: &mut Ui, cut: usize, cost: BudgetArgs) -> Result {
         let Some(budget) = cost.budget.filter(|_| cut > 0) else { return Ok(()) };
         let exact = if cost.counting.exact { " --exact" } else { "" };
-        let (items, were) = (format_count(cut, "item"), if cut == 1 { "was" } else { "were" });
+        let items = format_count(cut, "item");
         let way = match self.path.map(Path::display) {
-            Some(path) => format!("`brief why {path} --budget {budget}{exact}` shows what"),
-            None => "`--json` shows what, under left_out".to_owned(),
+            Some(path) => format!("see `brief why {path} --budget {budget}{exact}`"),
+            None => "see `left_out` with `--json`".to_owned(),
         };
-        ui.print_status(&format!("{items} {were} cut to fit into {budget} tokens; {way}"))?;
+        ui.print_status(&format!("dropped {items} to stay within {budget} tokens; {way}"))?;
         Ok(())
     }
 
@@ -472,9 +472,7 @@ impl<'q> TypedQuestion<'q> {
         ui.print_status(&format!("no {what} for {path}"))?;
         if let Some(typed) = self.path.filter(|_| hint == WhyHint::Given) {
             let why = typed.display();
-            ui.print_hint(&format!(
-                "`brief why {why}` shows each entry and why it does not apply"
-            ))?;
+            ui.print_hint(&format!("run `brief why {why}` to see why each item is skipped"))?;
         }
         Ok(())
     }

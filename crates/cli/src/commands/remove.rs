@@ -114,16 +114,16 @@ fn plan_removal(manifest: &Manifest, lock: &Lock, text: &str) -> Result<Vec<Mani
             let near = find_nearest(text, &names);
             let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "`brief list` shows what is installed".to_owned(),
+                None => "run `brief list` to see what is installed".to_owned(),
             };
-            let message = format!("nothing that is installed is called `{text}`");
+            let message = format!("`{text}` is not installed");
             Err(CommandError::refused(message).with_hint(hint))
         }
         [meant] => Ok(removal_edits(manifest, lock, meant)),
         several => {
             let names: Vec<String> = several.iter().map(|meant| meant.full_name()).collect();
-            let message = format!("`{text}` may be {}", names.join(" or "));
-            Err(CommandError::refused(message).with_hint("write one of them"))
+            let message = format!("`{text}` is ambiguous: {}", names.join(" or "));
+            Err(CommandError::refused(message).with_hint("use one of these names"))
         }
     }
 }

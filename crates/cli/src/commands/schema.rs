@@ -21,7 +21,7 @@ pub(crate) struct SchemaArgs {
 fn schema_parser() -> impl TypedValueParser<Value = FileSchema> {
     let values = FileSchema::ALL.map(|schema| PossibleValue::new(schema.name).help(schema.file));
     PossibleValuesParser::new(values)
-        .try_map(|name| FileSchema::from_name(&name).ok_or("there is no such schema"))
+        .try_map(|name| FileSchema::from_name(&name).ok_or("unknown schema"))
 }
 
 pub(crate) fn run(ui: &mut Ui, _: &Session, args: &SchemaArgs) -> Result {

@@ -114,7 +114,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SearchArgs) -> Result {
     if is_empty {
         let count: usize = sources.iter().map(|source| source.registry.items.len()).sum();
         let items = format_count(count, "item");
-        ui.print_status(&format!("nothing among {items} has `{}`", args.query))?;
+        ui.print_status(&format!("no match for `{}` in {items}", args.query))?;
     }
     refuse_if(is_empty)
 }
@@ -127,8 +127,8 @@ fn read_configured_sources(
 ) -> Result<Vec<SearchedSource>> {
     let manifest = installation.manifest.clone().unwrap_or_default();
     if manifest.sources.is_empty() {
-        let refused = CommandError::refused("there is no source in brief.toml");
-        return Err(refused.with_hint("`brief search WORD SOURCE` searches any source"));
+        let refused = CommandError::refused("no sources in brief.toml");
+        return Err(refused.with_hint("run `brief search WORD SOURCE` to search any source"));
     }
     let lock = installation.read_lock(session.system())?.unwrap_or_default();
     let known = installation.clients.profiles().ids();
@@ -142,7 +142,7 @@ fn read_configured_sources(
                 sources.push(SearchedSource { name, root, registry: Arc::new(registry) });
             }
             Err(problem) => {
-                ui.print_warning(&format!("the source `{name}` is not searched: {problem}"))?;
+                ui.print_warning(&format!("skipped source `{name}`: {problem}"))?;
             }
         }
     }

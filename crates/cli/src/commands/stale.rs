@@ -18,25 +18,25 @@ use crate::installation::short_commit;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what texts name and the project no longer has
+/// Find references to things that no longer exist
 ///
 /// Paths, links, targets of make and just, scripts, packages and versions, the likeliest first, with
 /// the commit that removed them where history tells. git's objects are read; nothing of the
 /// repository is executed. --strict exits with 1 when something certain or likely is found.
 #[derive(Debug, Args)]
 pub(crate) struct StaleArgs {
-    /// Only texts in these files and directories [default: the current directory]
+    /// Limit the report to these paths [default: the current directory]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Only what commits after this one have removed, or the working tree
+    /// Report only what was removed after REV, in commits or in the working tree
     #[arg(
         long, value_name = "REV",
         add = clap_complete::ArgValueCompleter::new(crate::complete::complete_revisions)
     )]
     since: Option<String>,
 
-    /// Exit with 1 when something certain or likely is found
+    /// Exit 1 if something certain or likely is found
     #[arg(long)]
     strict: bool,
 
@@ -65,7 +65,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StaleArgs) -> Result {
     };
     let asked = history.as_ref().map(|history| history as &dyn ProjectHistory);
     let system = session.with_memory();
-    let mut found = with_clock(ui, "comparing texts with the project", || {
+    let mut found = with_clock(ui, "checking references", || {
         find_stale_references(&whole.catalog, system.system(), &whole.root, asked)
     });
     found.retain(|one| {
@@ -127,7 +127,7 @@ fn print_stale_references(ui: &mut Ui, whole: &WholeProject, found: &[StaleRefer
 
 fn render_stale_summary(found: &[StaleReference], has_history: bool) -> String {
     let mut text = match found {
-        [] => "nothing is out of date".to_owned(),
+        [] => "no outdated references".to_owned(),
         found => {
             let of = |likelihood: Likelihood| {
                 let count = found.iter().filter(|one| one.likelihood == likelihood).count();
@@ -138,7 +138,7 @@ fn render_stale_summary(found: &[StaleReference], has_history: bool) -> String {
         }
     };
     if !has_history {
-        text.push_str("; there is no git history to ask");
+        text.push_str("; no git history available");
     }
     text
 }

@@ -78,7 +78,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     }
     match &args.path {
         Some(_) if args.svg.is_some() => {
-            let message = "`--svg` draws the whole project, or `PATH` with `--tree`";
+            let message = "`--svg` with PATH needs `--tree`";
             return Err(CommandError::usage(message));
         }
         Some(path) => of_path(ui, session, args, path)?,

@@ -95,7 +95,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     let items = format_count(shown.len(), "item");
     let all: usize = shown.iter().map(|surveyed| surveyed.tokens).sum();
     let repeated = if all > tokens {
-        format!(" ({} with what stands in several places)", counter.render_tokens(all))
+        format!(" ({} with duplicates)", counter.render_tokens(all))
     } else {
         String::new()
     };

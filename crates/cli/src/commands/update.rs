@@ -111,8 +111,8 @@ fn mention_newer(
     })??;
     for Newest { name, reference, newer_tag, .. } in &found {
         if let (Some(reference), Some(tag)) = (reference, newer_tag) {
-            ui.print_status(&format!("{name} is pinned at {reference}; {tag} exists"))?;
-            ui.print_hint(&format!("`brief update {name}@{tag}` moves it"))?;
+            ui.print_status(&format!("{name} is pinned at {reference}; {tag} is available"))?;
+            ui.print_hint(&format!("run `brief update {name}@{tag}` to move to it"))?;
         }
     }
     Ok(())
@@ -124,20 +124,20 @@ fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Man
         let known: Vec<&str> = manifest.sources.iter().map(|source| source.name.as_str()).collect();
         let hint = match find_nearest(name, &known) {
             Some(near) => format!("did you mean `{near}@{reference}`?"),
-            None => "only a whole source has versions; `brief list --tree` shows them".to_owned(),
+            None => "run `brief list --tree` to see sources; only sources have versions".to_owned(),
         };
-        let message = format!("no source is called `{name}`");
+        let message = format!("no source named `{name}`");
         return Err(CommandError::refused(message).with_hint(hint));
     };
     if let ManifestPlace::Directory(_) = &source.place {
-        let message = format!("the source `{name}` is a directory, which has no versions");
+        let message = format!("the source `{name}` is a directory and has no versions");
         return Err(CommandError::refused(message)
-            .with_hint("is always read as it is; `brief sync` does that"));
+            .with_hint("run `brief sync` to install its current content"));
     }
     if reference.is_empty() {
-        let message = format!("`{name}@` does not say which version");
+        let message = format!("missing version after `{name}@`");
         return Err(CommandError::usage(message)
-            .with_hint("a branch, tag, commit or digest comes after `@`"));
+            .with_hint("write a branch, tag, commit or digest after `@`"));
     }
     let place = source.place.with_reference(reference);
     let (source, wanted) = (name.to_owned(), WantedItems::default());
@@ -175,9 +175,9 @@ pub(super) fn resolve_source_names(
                 .collect();
             let hint = match find_nearest(name, &known) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "`brief list` shows what is installed".to_owned(),
+                None => "run `brief list` to see what is installed".to_owned(),
             };
-            let message = format!("no source, bundle or item is called `{name}`");
+            let message = format!("no source, bundle or item named `{name}`");
             return Err(CommandError::refused(message).with_hint(hint));
         }
         found.extend(of_name);

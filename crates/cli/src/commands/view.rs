@@ -67,8 +67,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ViewArgs) -> Result {
     let system = session.system();
     if let Err(error) = system.resolve_dir(&directory) {
         let shown = directory.display();
-        let refused = CommandError::usage(format!("`{shown}` cannot be shown: {error}"));
-        return Err(refused.with_hint("`brief view DIRECTORY` takes a directory of a project"));
+        let refused = CommandError::usage(format!("cannot show `{shown}`: {error}"));
+        return Err(refused.with_hint("pass the directory of a project"));
     }
     let updates = args.updates.then(|| newer_versions(ui, session, &directory)).transpose()?;
     let fleet = match args.fleet.as_slice() {
@@ -89,11 +89,11 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ViewArgs) -> Result {
     if !address.is_loopback() {
         ui.print_warning("other machines can reach this address; the connection is not encrypted")?;
     }
-    ui.print_status("the pages follow the files; Ctrl-C ends it")?;
+    ui.print_status("the pages update when files change; press Ctrl-C to stop")?;
     // The page is there as long as the pages that it leads to.
     let opened = (!args.no_open).then(|| open_in_browser(system, &directory, &url));
     if let Some(Err(error)) = &opened {
-        ui.print_warning(&format!("the browser cannot be opened: {error}"))?;
+        ui.print_warning(&format!("cannot open the browser: {error}"))?;
         ui.print_hint("open the address above yourself")?;
     }
     ui.tell_remarks()?;
@@ -123,9 +123,9 @@ impl From<ExportError> for CommandError {
     fn from(error: ExportError) -> Self {
         let refused = CommandError::refused(error.to_string());
         match &error {
-            ExportError::Foreign { .. } => refused.with_hint(
-                "name a directory that is empty, or that `brief view --out` has written",
-            ),
+            ExportError::Foreign { .. } => {
+                refused.with_hint("choose an empty directory, or one that `brief view --out` wrote")
+            }
             _ => refused,
         }
     }
@@ -136,10 +136,9 @@ fn open_view_socket(session: &Session, args: &ViewArgs) -> Result<ViewAddress> {
     let ip = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let address = SocketAddr::new(ip, args.port);
     let listener = TcpListener::bind(address).map_err(|error| {
-        let refused = CommandError::refused(format!("nothing can listen at `{address}`: {error}"));
+        let refused = CommandError::refused(format!("cannot listen at `{address}`: {error}"));
         match error.kind() {
-            std::io::ErrorKind::AddrInUse => refused
-                .with_hint("another program has the port; leave `--port` out to take a free one"),
+            std::io::ErrorKind::AddrInUse => refused.with_hint("omit `--port` to use a free port"),
             _ => refused,
         }
     })?;

@@ -101,12 +101,13 @@ pub(crate) fn write_picture(ui: &mut Ui, session: &Session, file: &Path, picture
     if let Ok(found) = system.read(&path, limits::FILE_BYTES)
         && !found.starts_with(b"<svg ")
     {
-        let refused = CommandError::refused(format!("`{shown}` is there, and it is not a picture"));
-        return Err(refused.with_hint("name a new file"));
+        let refused =
+            CommandError::refused(format!("`{shown}` already exists and is not an SVG file"));
+        return Err(refused.with_hint("choose a new file"));
     }
     system
         .replace_file(&path, picture.as_bytes())
-        .map_err(|error| CommandError::refused(format!("`{shown}` cannot be written: {error}")))?;
+        .map_err(|error| CommandError::refused(format!("cannot write `{shown}`: {error}")))?;
     ui.print_status(&format!("wrote {shown}"))
 }
 
@@ -124,10 +125,10 @@ fn resolve_directory(session: &Session, root: &Root, path: &Path) -> Result<Stri
     let shown = path.display();
     let Some(target) = session.locate(root, path) else {
         let message = format!("`{shown}` is outside `{}`", root.path().display());
-        return Err(CommandError::refused(message).with_hint("`-C DIR` sets the project"));
+        return Err(CommandError::refused(message).with_hint("pass `-C DIR` to choose the project"));
     };
     if session.system().resolve(&session.directory().join(path)).is_err() {
-        return Err(CommandError::refused(format!("`{shown}` does not exist")));
+        return Err(CommandError::refused(format!("file not found: `{shown}`")));
     }
     if target.kind() == TargetKind::File {
         return Err(CommandError::refused(format!("`{shown}` is not a directory")));
@@ -147,8 +148,8 @@ pub(crate) fn shown_directory(directory: Option<&str>) -> String {
 /// Returns the condition of an item that is delivered only on request; `None` for all others.
 pub(crate) fn when_asked(item: &Item<'_>) -> Option<&'static str> {
     match (item.state, item.scope) {
-        (State::Manual, REGISTRY_SCOPE) => Some("when it is installed"),
-        (State::Manual, _) => Some("when it is mentioned"),
+        (State::Manual, REGISTRY_SCOPE) => Some("when installed"),
+        (State::Manual, _) => Some("when mentioned"),
         _ => None,
     }
 }

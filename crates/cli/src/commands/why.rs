@@ -20,9 +20,9 @@ const LABEL: usize = 11;
 
 /// Explain why each item applies to a file or not
 ///
-/// `+ in`: it applies. `= loaded`, `= listed`: the client of --client has it by itself. `= same`: another item has the
-/// text. `? listed`: the agent may ask for it. `@ manual`: only when it is mentioned. `- out`: it does not apply. Below the
-/// reason: how each client gets it, or that it is missing; without --client, for the clients of the project.
+/// `+ in`: it applies. `= loaded`, `= listed`: the client from --client gets it without brief. `= same`: another item has
+/// the same text. `? listed`: the agent reads it on demand. `@ manual`: only when mentioned. `- out`: it does not apply.
+/// Below the reason: how each client gets it, or that it is missing; without --client, for the clients of the project.
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
     /// File or directory, which need not exist; a trailing `/` means a directory

@@ -79,13 +79,13 @@ fn parse_sha256(text: &str) -> Result<String, String> {
     if text.len() == 64 && text.bytes().all(is_digit) {
         Ok(text.to_owned())
     } else {
-        Err("a content has a SHA-256 of 64 digits; `brief sync` names it".to_owned())
+        Err("expected a SHA-256 of 64 digits, as shown by `brief sync`".to_owned())
     }
 }
 
 fn parse_signer(text: &str) -> Result<String, String> {
     let problem =
-        "a signer is `sha256:` and 64 digits, or an identity and its issuer; `brief sync` names it";
+        "expected `sha256:` and 64 digits, or an identity and its issuer, as shown by `brief sync`";
     Signer::parse(text).map(|signer| signer.to_string()).ok_or_else(|| problem.to_owned())
 }
 
@@ -283,7 +283,7 @@ pub(crate) fn resolve_project_paths(
 
 fn user_project(session: &Session) -> Result<ProjectPaths> {
     ProjectPaths::of_user(session.system()).ok_or_else(|| {
-        CommandError::refused("there is no home directory")
+        CommandError::refused("cannot find the home directory")
             .with_hint("set `HOME` to an absolute path")
     })
 }

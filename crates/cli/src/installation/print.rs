@@ -49,7 +49,7 @@ pub(crate) fn print_report(
         InstallMode::Write => {}
         InstallMode::Check => {
             for change in &report.changes {
-                let reason = change_reason(change.kind, "no longer wanted");
+                let reason = change_reason(change.kind, "no longer needed");
                 ui.print_line(format!("{}: {reason}", change.path))?;
             }
             for (name, kind) in [("brief.toml", report.manifest), ("brief.lock", report.lock)] {
@@ -89,11 +89,11 @@ pub(crate) fn print_report(
     }
     for (path, copy) in &report.backups {
         let copy = copy.strip_prefix(root).unwrap_or(copy);
-        ui.print_status(&format!("  {path} was replaced; what it held is in {}", copy.display()))?;
+        ui.print_status(&format!("  replaced {path}; the backup is {}", copy.display()))?;
     }
     ui.print_status(&render_install_summary(installation, report, mode))?;
     if mode == InstallMode::Diff {
-        ui.print_status("nothing was written; the same without `--diff` does it")?;
+        ui.print_status("nothing written; run without `--diff` to apply")?;
     }
     Ok(())
 }
@@ -162,7 +162,7 @@ fn render_losses(report: &InstallReport) -> Vec<String> {
     if count == 0 {
         return Vec::new();
     }
-    let mut lines = vec!["for clients that they were not written for:".to_owned()];
+    let mut lines = vec!["compatibility:".to_owned()];
     if count <= LOST_LINES {
         lines.extend(all().map(|(id, note)| format!("  {}: {note}", full_name(id))));
         return lines;
@@ -177,7 +177,7 @@ fn render_losses(report: &InstallReport) -> Vec<String> {
         |(note, count): &(&str, usize)| format!("  {}: {note}", format_count(*count, "item"));
     lines.extend(items.iter().take(LOST_LINES).map(line));
     if let Some(more) = items.len().checked_sub(LOST_LINES).filter(|more| *more > 0) {
-        lines.push(format!("  and {more} other notes; `--json` has all"));
+        lines.push(format!("  and {more} more; `--json` lists them all"));
     }
     lines
 }

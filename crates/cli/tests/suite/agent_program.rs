@@ -127,8 +127,8 @@ fn lint_names_code_that_was_not_checked() {
         ("[\"valid\"]", 0, ""),
         ("[{\"invalid\": {\"message\": \"no good\", \"place\": [1, 8], \"help\": null}}]", 1, ""),
         ("[{\"unparsed\": \"no worker\"}]", 0, "was not checked: no worker"),
-        ("[]", 0, "was not checked: `brief-agent` gave no valid answer"),
-        ("nonsense", 0, "was not checked: `brief-agent` gave no valid answer"),
+        ("[]", 0, "was not checked: `brief-agent` returned an invalid answer"),
+        ("nonsense", 0, "was not checked: `brief-agent` returned an invalid answer"),
     ] {
         write_program(&agent, answering(answer));
         let output = run(&project, &brief, PATH, &["lint"]);

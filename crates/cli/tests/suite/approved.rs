@@ -295,10 +295,10 @@ fn directories_of_dependencies_offer_nothing() {
         {
             let output = project.run(args);
             assert_eq!(output.code, Some(1), "{directory}: {output}");
-            assert!(output.stderr.contains("there are no items"), "{directory}: {output}");
+            assert!(output.stderr.contains("no items"), "{directory}: {output}");
         }
         let shown = project.run(&["-C", "registry", "list", "."]);
-        assert!(shown.stderr.contains("for the code of dependencies"), "{directory}: {shown}");
+        assert!(shown.stderr.contains("in a directory of dependencies"), "{directory}: {shown}");
     }
     let body = "## X\n\nSee [it](vendor/lib.txt).";
     let project = registry(&[

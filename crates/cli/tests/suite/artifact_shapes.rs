@@ -175,22 +175,22 @@ fn other_kinds_and_contradictions_are_refused() {
     let cases = [
         (
             kept.manifest("application/vnd.acme.pie", std::slice::from_ref(&good)),
-            "of the kind `application/vnd.acme.pie` are not known",
+            "type `application/vnd.acme.pie`",
         ),
         (
             manifest(&[kept.put("application/vnd.acme.crumb", b"x")]),
-            "of the kind `application/vnd.acme.crumb` are not known",
+            "type `application/vnd.acme.crumb`",
         ),
         (
             manifest(&[kept.put("application/vnd.oci.image.layer.v1.tar+zstd", &archive)]),
-            "of the kind `application/vnd.oci.image.layer.v1.tar+zstd` are not known",
+            "type `application/vnd.oci.image.layer.v1.tar+zstd`",
         ),
-        (manifest(&titled("../../evil")), "which would lead out of its directory"),
-        (manifest(&titled("/etc/evil")), "which would lead out of its directory"),
-        (manifest(&titled(".git/config")), "which would lead out of its directory"),
+        (manifest(&titled("../../evil")), "points outside its directory"),
+        (manifest(&titled("/etc/evil")), "points outside its directory"),
+        (manifest(&titled(".git/config")), "points outside its directory"),
         (
             manifest(&[kept.put(GZIP, &packed(&[("SKILL.md", &text), ("../evil", "x")]))]),
-            "which would lead out of its directory",
+            "points outside its directory",
         ),
         // Two items of one name.
         (
@@ -198,11 +198,11 @@ fn other_kinds_and_contradictions_are_refused() {
                 manifest(std::slice::from_ref(&good)),
                 manifest(&[kept.file("SKILL.md", &skill("kept", "Bye."))]),
             ]),
-            "has two files `skills/kept/SKILL.md`",
+            "contains `skills/kept/SKILL.md` twice",
         ),
-        (manifest(&titled("SKILL.md/below")), "is a file and a directory in it"),
-        (nested, "its index lists another index"),
-        (manifest(&[good.clone(), kept.put(GZIP, &bomb)]), "bytes when it is unpacked"),
+        (manifest(&titled("SKILL.md/below")), "both as a file and as a directory"),
+        (nested, "has a nested index"),
+        (manifest(&[good.clone(), kept.put(GZIP, &bomb)]), "bytes when unpacked"),
     ];
     for (descriptor, said) in cases {
         kept.tag(&descriptor);

@@ -32,7 +32,7 @@ fn accounts_are_those_of_container_tools() {
     let from = one(&first, "Hello.");
     let output = first.run(&["registry", "publish", &base, "--from", &from]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("it wants an account, and none is known"), "{output}");
+    assert!(output.stderr.contains("login required, and no credentials found"), "{output}");
 
     let wrong = format!("{{\"auths\": {{\"{host}\": {{\"auth\": \"YW5uOnNlY3JldA==\"}}}}}}");
     outside(&first, "wrong/config.json", &wrong);
@@ -51,7 +51,7 @@ fn accounts_are_those_of_container_tools() {
     let project = project().with_env("DOCKER_CONFIG", &place("wrong"));
     let output = project.run(&["registry", "publish", &base, "--from", &from]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("the registry denies"), "{output}");
+    assert!(output.stderr.contains("the registry denied access to"), "{output}");
     assert!(!output.stderr.contains("secret") && !output.stderr.contains("YW5u"), "{output}");
 
     let project = crate::project().with_env("DOCKER_CONFIG", &place("right"));
@@ -232,10 +232,14 @@ fn a_policy_decides_about_artifacts() {
     let host = format!("127.0.0.1:{}", registry.port);
     let required = format!("[oci.signers]\n\"{host}/acme/*\" = [\"{signer}\"]\n");
     for (policy, address, said) in [
-        (required.as_str(), base.clone(), "requires a signature for"),
+        (required.as_str(), base.clone(), "requires a signature by"),
         ("[oci]\nregistries = [\"*.acme.example\"]\n", base.clone(), "allows only the registries"),
-        ("[oci]\ndigests-only = true\n", base.clone(), "allows artifacts by their digest only"),
-        ("[oci]\nminimum-age = \"3d\"\n", base.clone(), "wants artifacts to be `3d` old"),
+        ("[oci]\ndigests-only = true\n", base.clone(), "allows only artifacts with a digest"),
+        (
+            "[oci]\nminimum-age = \"3d\"\n",
+            base.clone(),
+            "requires artifacts to be at least `3d` old",
+        ),
     ] {
         let project = with_policy(project(), policy);
         let output = project.run(&["add", &address]);
@@ -313,12 +317,12 @@ fn hostile_registries_are_refused() {
         format!("location: http://127.0.0.1:{}/v2/acme/one/manifests/latest\r\n", other.port);
     // Without a digest in the answer to `HEAD` the manifest itself is read.
     let cases = [
-        (document(&image), "is an image of a container"),
-        (document(unknown), "artifacts of the kind `application/vnd.acme.pie` are not known"),
+        (document(&image), "is a container image"),
+        (document(unknown), "unknown artifact type `application/vnd.acme.pie`"),
         (document(&large), "the manifest has more than 4194304 bytes"),
-        (document("[]"), "its manifest is not valid"),
-        (document("{\"schemaVersion\": 1}"), "has the version 1"),
-        (Trouble::status("307 Temporary Redirect", &elsewhere, b""), "which is not followed"),
+        (document("[]"), "invalid manifest"),
+        (document("{\"schemaVersion\": 1}"), "unsupported manifest version 1"),
+        (Trouble::status("307 Temporary Redirect", &elsewhere, b""), "brief does not follow it"),
     ];
     for (trouble, said) in cases {
         forget(&project);

@@ -41,7 +41,7 @@ fn a_denied_capability_fails() {
       hosts         10: api.example.com
     ------- stderr -------
     1 item in 1 file: commands 1, tools 1, variables 1, hosts 1
-    error: `hosts` is denied, and 1 item has it
+    error: denied capability `hosts` in 1 item
     [exit status: 1]
     [EOF]
     ");
@@ -56,7 +56,7 @@ fn x04_hidden_text_is_decoded_and_fails() {
     let sandbox = project().with_file("CLAUDE.md", format!("Sort imports.{tags}\n"));
     insta::assert_snapshot!(sandbox.run(&["audit", "CLAUDE.md"]), @r"
     rule CLAUDE.md
-    ! hidden-text   1: a character that shows nothing stands here: U+E0072, a tag character, the first of 6; hidden text: `rm -rf`
+    ! hidden-text   1: invisible character U+E0072 (tag character), the first of 6; hidden text: `rm -rf`
     ------- stderr -------
     1 item in 1 file: hidden-text 1
     [exit status: 1]

@@ -16,17 +16,17 @@ fn a_budget_cuts_the_most_general_first() {
     src/AGENTS.yml:2
       The cart is never empty here.
     ------- stderr -------
-    2 items were cut to fit into 12 tokens; `brief why src/cart.py --budget 12` shows what
+    dropped 2 items to stay within 12 tokens; see `brief why src/cart.py --budget 12`
     [EOF]
     ");
     insta::assert_snapshot!(shop().run(&["context", "src/cart.py", "--budget", "0"]), @"
     ------- stderr -------
-    4 items were cut to fit into 0 tokens; `brief why src/cart.py --budget 0` shows what
+    dropped 4 items to stay within 0 tokens; see `brief why src/cart.py --budget 0`
     [EOF]
     ");
     insta::assert_snapshot!(shop().run(&["context", "--all", "--budget", "0"]), @"
     ------- stderr -------
-    5 items were cut to fit into 0 tokens; `--json` shows what, under left_out
+    dropped 5 items to stay within 0 tokens; see `left_out` with `--json`
     [EOF]
     ");
     let roomy = shop().run(&["context", "src/cart.py", "--budget", "1000"]);
@@ -131,7 +131,7 @@ fn exact_numbers_are_those_of_the_vocabulary() {
     let cut = ["context", "a", "--exact", "--budget", "7"];
     assert_eq!(project.run(&[&cut[..], &["--json"]].concat()).json()["tokens"], 2);
     let said = project.run(&cut).stderr;
-    assert!(said.contains("`brief why a --budget 7 --exact` shows what"), "{said}");
+    assert!(said.contains("see `brief why a --budget 7 --exact`"), "{said}");
 }
 
 /// An offer costs its name and description, not its text.

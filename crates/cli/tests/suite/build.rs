@@ -173,13 +173,13 @@ fn a_bad_item_does_not_stop_the_others() {
         "---\nschema: 1\nname: worse\ndescription: D\nlicense: MIT\n---\n",
     );
     insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
-    error[item/name-mismatch]: the name is `worse`, but the directory is called `bad`
+    error[item/name-mismatch]: the name is `worse`, but the directory is named `bad`
      --> content/rules/bad/RULE.md:3:7
       |
     3 | name: worse
       |       ^^^^^
       |
-      = help: give the directory and the field one name
+      = help: use the same name for the directory and the field
 
     ------- stderr -------
     3 of 4 items in dist: 16 created, 0 updated, 0 unchanged, 0 removed, 0 kept
@@ -367,13 +367,13 @@ fn dropped_capabilities_are_told() {
         .with_file("agents/judge/AGENT.md", AGENT.replace("[bash]", "[bash, read]"))
         .with_file("brief.toml", "[build]\nprofile = \"format\"\n");
     insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
-    warning[item/capability-dropped]: the agent `judge` loses `read` for copilot, which has no name for it
+    warning[item/capability-dropped]: the agent `judge` loses `read` for copilot: copilot has no name for it
      --> agents/judge/AGENT.md:6:15
       |
     6 | tools: [bash, read]
       |               ^^^^
       |
-      = help: put copilot's own names into a block `copilot:`, or into `[clients.copilot.tools]` of `brief.toml`
+      = help: add copilot's names to a `copilot:` block, or to `[clients.copilot.tools]` of `brief.toml`
 
     ------- stderr -------
     1 item in dist: 3 created, 0 updated, 0 unchanged, 0 removed, 0 kept
@@ -469,7 +469,7 @@ fn the_files_of_a_registry_tell_its_clients() {
     let output = registry.run(&["registry", "build"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert!(
-        output.stderr.starts_with("for gemini, windsurf: GEMINI.md, .windsurf tells\n"),
+        output.stderr.starts_with("building for gemini, windsurf (found GEMINI.md, .windsurf)\n"),
         "{output}"
     );
     assert!(registry.path().join("dist/.devin/rules/api.md").exists());

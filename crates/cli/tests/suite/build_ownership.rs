@@ -64,7 +64,7 @@ fn outputs_that_are_no_longer_wanted_are_removed() {
 fn a_file_in_the_way_is_kept_with_nothing_of_its_item_written() {
     let registry = sample_registry().with_file("dist/.claude/rules/api.md", "mine\n");
     insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
-    error[item/output-in-the-way]: the file is not ours; nothing of the rule `api` is written
+    error[item/output-in-the-way]: brief does not write the rule `api`: the file was not written by brief
     --> dist/.claude/rules/api.md
      = help: move it away, or build into another directory
 
@@ -89,9 +89,9 @@ fn an_edited_output_is_kept_unless_forced() {
     registry.write("dist/.claude/rules/api.md", "edited\n");
     registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Routes"));
     insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
-    error[item/output-edited]: the file was changed since it was written; it stays as it is
+    error[item/output-edited]: brief keeps the file: changed since brief wrote it
     --> dist/.claude/rules/api.md
-     = help: put the change into the source, then build with `--force`
+     = help: make the change in the source, then build with `--force`
 
     ------- stderr -------
     3 items in dist: 0 created, 2 updated, 13 unchanged, 0 removed, 1 kept
@@ -143,7 +143,7 @@ fn a_build_does_not_go_where_the_items_are() {
     for out in ["content", "content/rules", "content/rules/new", "content/skills/ship/x"] {
         let output = registry.run(&["registry", "build", "--out", out]);
         assert_eq!(output.code, Some(1), "{out}: {output}");
-        assert!(output.stderr.contains("holds items"), "{output}");
+        assert!(output.stderr.contains("contains items"), "{output}");
     }
     assert_eq!(read_tree(&registry, "content").len(), 6);
 }
@@ -179,7 +179,10 @@ fn nothing_is_written_through_a_link() {
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     let registry = self::sample_registry().with_link("dist/.claude/rules/api.md", "/etc/hostname");
     let output = registry.run(&["registry", "build"]);
-    assert!(output.stdout.contains("is a symbolic link; nothing of the rule `api`"), "{output}");
+    assert!(
+        output.stdout.contains("brief does not write the rule `api`: the file is a symbolic link"),
+        "{output}"
+    );
     let registry = self::sample_registry();
     let outside = registry.outside_directory();
     let registry = registry.with_link("dist/.brief", &outside);
@@ -199,7 +202,7 @@ fn a_record_cannot_name_files_elsewhere() {
         registry.write("dist/.brief/build.json", &forged);
         let output = registry.run(&["registry", "build"]);
         assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stderr.contains("cannot be read"), "{output}");
+        assert!(output.stderr.contains("cannot read"), "{output}");
     }
     assert_eq!(registry.read("keep.txt"), "one\n");
 }
@@ -226,7 +229,7 @@ fn without_items_nothing_happens() {
     fs::rename(registry.path().join("content"), registry.path().with_file_name("away")).unwrap();
     let output = registry.run(&["registry", "build"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("there are no items"), "{output}");
+    assert!(output.stderr.contains("no items"), "{output}");
     assert_eq!(read_tree(&registry, "dist"), before);
 }
 

@@ -149,7 +149,7 @@ fn a_habit_of_many_skills_is_one_finding() {
 fn a_message_names_the_client() {
     let project = project().with_file(".claude/settings.json", "{ \"hooks\": { \"Stpo\": [] } }\n");
     insta::assert_snapshot!(project.run(&["lint"]), @r#"
-    error[client/unknown-event]: `Stpo` is not an event: Claude Code 2.1.325 ignores it
+    error[client/unknown-event]: unknown event `Stpo`: Claude Code 2.1.325 ignores it
      --> .claude/settings.json:1:14
       |
     1 | { "hooks": { "Stpo": [] } }

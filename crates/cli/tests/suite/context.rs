@@ -289,16 +289,16 @@ fn no_context_file_is_a_warning() {
     let project = project();
     insta::assert_snapshot!(project.run(&["context", "a.py"]), @"
     ------- stderr -------
-    warning: no guidance found on the way to a.py
+    warning: no guidance found for a.py
     warning: `$PROJECT` is not in a git repository, so parent directories are not read
-    hint: `brief init` writes an AGENTS.yaml to start from
+    hint: run `brief init` to create an AGENTS.yaml
     [EOF]
     ");
     insta::assert_snapshot!(project.run(&["context", "--all"]), @"
     ------- stderr -------
     warning: no guidance found in this project
     warning: `$PROJECT` is not in a git repository, so parent directories are not read
-    hint: `brief init` writes an AGENTS.yaml to start from
+    hint: run `brief init` to create an AGENTS.yaml
     [EOF]
     ");
     let json = project.run(&["context", "a.py", "--json"]);
@@ -314,7 +314,7 @@ fn nothing_that_applies_is_no_error() {
     insta::assert_snapshot!(project.run(&["context", "b"]), @"
     ------- stderr -------
     no context for b
-    hint: `brief why b` shows each entry and why it does not apply
+    hint: run `brief why b` to see why each item is skipped
     [EOF]
     ");
 }
@@ -388,7 +388,7 @@ fn links_are_followed_inside_the_root_only() {
     AGENTS.yaml:2
       LINKED
     ------- stderr -------
-    error[agents-yaml/unreadable]: src/AGENTS.yaml: the file cannot be read: is a symbolic link that leaves the project
+    error[agents-yaml/unreadable]: src/AGENTS.yaml: cannot read the file: is a symbolic link that leaves the project
     [EOF]
     ");
 }

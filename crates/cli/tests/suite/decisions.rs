@@ -150,14 +150,14 @@ fn nothing_found_is_no_error() {
     insta::assert_snapshot!(project.run(&["context", "--decisions", "a"]), @"
     ------- stderr -------
     no decisions for a
-    hint: `brief why a` shows each entry and why it does not apply
+    hint: run `brief why a` to see why each item is skipped
     [EOF]
     ");
     insta::assert_snapshot!(crate::project().run(&["context", "--decisions", "a"]), @"
     ------- stderr -------
-    warning: no AGENTS.yaml files found on the way to a
+    warning: no AGENTS.yaml files found for a
     warning: `$PROJECT` is not in a git repository, so parent directories are not read
-    hint: `brief init` writes an AGENTS.yaml to start from
+    hint: run `brief init` to create an AGENTS.yaml
     [EOF]
     ");
 }

@@ -49,11 +49,11 @@ fn packages_that_ship_guidance_are_listed() {
     insta::assert_snapshot!(shop().run(&["list", "--packages"]), @r#"
     direct dependencies
       npm:@acme/ui@2.1.0  AGENTS.md, 1 skill  20 tokens
-      npm:lint@1.0.0      llms.txt  8 tokens  in node_modules/lint, calls itself `evil`
+      npm:lint@1.0.0      llms.txt  8 tokens  in node_modules/lint, declares the name `evil`
     ------- stderr -------
     guidance in 2 of 3 direct packages
     hint: use `--all` to include indirect dependencies
-    hint: `offer = ["NAME"]` in `[dependencies]` of brief.toml and `brief sync` offer a package to agents
+    hint: add `offer = ["NAME"]` to `[dependencies]` in brief.toml, then run `brief sync` to list a package for agents
     [EOF]
     "#);
     let all = shop().run(&["list", "--packages", "--all"]);
@@ -87,14 +87,14 @@ fn nothing_is_offered_before_it_is_recorded() {
     [EOF]
     "#);
     insta::assert_snapshot!(project.run(&["context", "a.js"]), @r#"
-    listed: the agent may ask for it
+    listed: the agent reads it on demand
       @acme/ui@2.1.0 AGENTS.md: The kit (read node_modules/@acme/ui/AGENTS.md)
       @acme/ui@2.1.0 forms: Make forms with the kit. (read node_modules/@acme/ui/skills/forms/SKILL.md)
     [EOF]
     "#);
     let told = context(&hook(&project, &read_event(&project, "a.js")));
     insta::assert_snapshot!(told, @r#"
-    ## Listed: read the file when it fits
+    ## Available: read a file below when its description matches your task
 
     - @acme/ui@2.1.0 AGENTS.md: The kit (read node_modules/@acme/ui/AGENTS.md)
     - @acme/ui@2.1.0 forms: Make forms with the kit. (read node_modules/@acme/ui/skills/forms/SKILL.md)
@@ -172,7 +172,7 @@ fn work_in_a_package_gets_nothing_from_it() {
     assert_eq!(project.run(&["context", path]).stdout, "");
     assert_eq!(hook(&project, &read_event(&project, path)).stdout, "");
     let why = project.run(&["why", path]);
-    assert!(why.stdout.contains("work in @acme/ui@2.1.0 gets nothing from it"), "{why}");
+    assert!(why.stdout.contains("does not apply to work inside @acme/ui@2.1.0"), "{why}");
     // The same goes for what a client or the project's own formats would find there.
     for (file, text) in [
         (
@@ -218,7 +218,7 @@ fn a_new_version_is_offered_while_it_can_do_no_more() {
     let frozen = project.run(&["sync", "--frozen"]);
     assert_eq!(frozen.code, Some(1), "{frozen}");
     assert!(
-        frozen.stderr.contains("the package @acme/ui@2.2.0 is installed, and 2.1.0 is locked"),
+        frozen.stderr.contains("the package @acme/ui@2.2.0 is installed, but 2.1.0 is locked"),
         "{frozen}"
     );
     assert_eq!(project.run(&["sync", "--check"]).code, Some(1));
@@ -232,7 +232,10 @@ fn a_new_version_is_offered_while_it_can_do_no_more() {
     assert!(held.stderr.contains("project/dependency-changed"), "{held}");
     let told = hook(&project, &read_event(&project, "a.js"));
     assert!(!told.stdout.contains("read node_modules"), "{told}");
-    assert!(told.stdout.contains("can do more than 2.2.0"), "the user is told: {told}");
+    assert!(
+        told.stdout.contains("has more capabilities than the accepted 2.2.0"),
+        "the user is told: {told}"
+    );
     let synced = project.run(&["sync"]);
     assert!(synced.stderr.contains("now also hosts: evil.example.net"), "{synced}");
     assert!(project.run(&["context", "a.js"]).stdout.contains("@acme/ui@2.3.0"));
@@ -264,7 +267,7 @@ fn what_cannot_be_chosen_is_named() {
     fs::remove_dir_all(project.path().join("node_modules/@acme")).unwrap();
     let output = project.run(&["sync"]);
     assert_eq!(output.code, Some(0), "{output}");
-    assert!(output.stdout.contains("no package `@acme/ui` is installed"), "{output}");
+    assert!(output.stdout.contains("package `@acme/ui` is not installed"), "{output}");
     assert_eq!(project.read("brief.lock"), lock, "a colleague has it");
     assert_eq!(project.run(&["sync", "--frozen"]).code, Some(0));
 
@@ -275,11 +278,11 @@ fn what_cannot_be_chosen_is_named() {
     let output = project.run(&["sync"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stdout.contains("plain@1.0.0 ships no guidance"), "{output}");
-    assert!(output.stdout.contains("several packages are called `lint`"), "{output}");
+    assert!(output.stdout.contains("several packages are named `lint`"), "{output}");
     assert!(output.stdout.contains("write `npm:lint` or `pypi:lint`"), "{output}");
     project.write("brief.toml", "[dependencies]\noffer = [\"npm:lint\"]\n");
     let output = project.run(&["sync"]);
-    assert!(output.stdout.contains("calls itself `evil`"), "{output}");
+    assert!(output.stdout.contains("declares the name `evil`"), "{output}");
     assert!(output.stderr.contains("+ npm:lint@1.0.0"), "{output}");
 }
 
@@ -290,8 +293,8 @@ fn the_table_is_checked() {
         ("offer = \"ui\"", "this is not a list of strings"),
         ("offers = []", "did you mean `offer`?"),
         ("offer = [\"nmp:ui\"]", "did you mean `npm`?"),
-        ("offer = [\"../ui\"]", "`../ui` is not the name of a package"),
-        ("offer = [\"ui\", \"ui\"]", "`ui` is there twice"),
+        ("offer = [\"../ui\"]", "`../ui` is not a package name"),
+        ("offer = [\"ui\", \"ui\"]", "duplicate `ui`"),
     ] {
         let project = project().with_file("brief.toml", format!("[dependencies]\n{table}\n"));
         let output = project.run(&["lint"]);
@@ -309,7 +312,7 @@ fn a_question_can_ask_for_packages() {
     let project = shop();
     let named = project.run(&["context", "a.js", "--dependencies", "npm:lint", "deep"]);
     insta::assert_snapshot!(named, @r#"
-    listed: the agent may ask for it
+    listed: the agent reads it on demand
       lint@1.0.0 llms.txt: Checks everything. (read node_modules/lint/llms.txt)
       deep@0.1.0 AGENTS.yaml: Deep. (read node_modules/deep/AGENTS.yaml)
     [EOF]
@@ -323,7 +326,7 @@ fn a_question_can_ask_for_packages() {
         project.run(&["context", "a.js", "--only", "dependencies", "--dependencies", "deep"]);
     assert!(only.stdout.contains("deep@0.1.0"), "{only}");
     let missing = project.run(&["context", "a.js", "--dependencies", "nothing"]);
-    assert!(missing.stderr.contains("no package `nothing` is installed"), "{missing}");
+    assert!(missing.stderr.contains("package `nothing` is not installed"), "{missing}");
     let wrong = project.run(&["context", "a.js", "--dependencies", "../x"]);
     assert_eq!(wrong.code, Some(2), "{wrong}");
 }

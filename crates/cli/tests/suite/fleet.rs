@@ -109,9 +109,7 @@ fn a_fleet_is_read_as_objects() {
     let output = project.run(&["fleet", "status", "list.txt", "--csv"]);
     let lines: Vec<&str> = output.stdout.lines().collect();
     assert_eq!(lines.len(), 3, "{output}");
-    assert!(
-        lines[1].starts_with("fleet/gone,") && lines[1].ends_with("there is no git repository")
-    );
+    assert!(lines[1].starts_with("fleet/gone,") && lines[1].ends_with("not a git repository"));
     assert!(lines[2].contains(&first), "{output}");
     let output = project.run(&["fleet", "status", "fleet/no-repository"]);
     assert_eq!(output.code, Some(1), "{output}");

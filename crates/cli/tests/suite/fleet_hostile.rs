@@ -230,9 +230,9 @@ fn y01_a_branch_is_not_written_through_links() {
             assert_eq!(output.code, Some(1), "{name} {link}: {output}");
             assert_eq!(snapshot(&target), before, "{name} {link}: {output}");
             // Without its references or objects it is no repository for us at all.
-            let is_told = output.stderr.contains("in the git directory is a link");
+            let is_told = output.stderr.contains("in the git directory is not a regular file");
             assert_eq!(is_told && is_origin, output.stderr.contains("cannot push to `origin`"));
-            assert!(is_told || output.stderr.contains("could not read"), "{name} {link}: {output}");
+            assert!(is_told || output.stderr.contains("cannot read"), "{name} {link}: {output}");
         }
     }
 }

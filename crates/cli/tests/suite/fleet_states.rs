@@ -431,12 +431,12 @@ fn broken_and_hostile_repositories_are_rows() {
     };
     for (name, reason) in [
         ("newer", "upgrade `brief`"),
-        ("huge", "larger than a fleet reads"),
+        ("huge", "too large for a fleet"),
         ("torn", "brief.lock"),
         ("climbing", "not the path of an output"),
         ("lost", "missing"),
         ("treeless", "missing"),
-        ("flipped", "git could not read"),
+        ("flipped", "git cannot read"),
         ("lying", "git"),
     ] {
         let found = problem(name).unwrap_or_default();

@@ -109,7 +109,7 @@ fn an_update_is_told_for_all_repositories() {
     assert_eq!(update["without"], serde_json::json!(["fleet/beside", "fleet/plain"]));
     assert_eq!(update["problems"][0]["repository"], "fleet/edited");
     let problem = update["problems"][0]["problem"].as_str().unwrap();
-    assert!(problem.starts_with("`.claude/rules/money.md`: the file was changed"), "{problem}");
+    assert!(problem.starts_with("`.claude/rules/money.md`: brief keeps the file"), "{problem}");
     assert_eq!(all_files(&project.path().join("fleet")), before);
 
     // The bundle, the item, and the address mean the same source.
@@ -191,7 +191,7 @@ fn a_branch_has_the_update_and_nothing_else_is_touched() {
     // Again: as it was. A new commit below: written anew.
     let tip = git(&one, &["rev-parse", "brief/update-guidance"]);
     let output = run(&project, &pr);
-    assert!(output.stdout.contains("as it was"), "{output}");
+    assert!(output.stdout.contains(", unchanged"), "{output}");
     assert_eq!(git(&one, &["rev-parse", "brief/update-guidance"]), tip);
     git(&one, &["commit", "--quiet", "-m", "message"]);
     run(&project, &pr);
@@ -230,8 +230,8 @@ fn n33_an_interrupted_run_says_what_it_has_written() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let made = written();
     assert!(made > 0 && made < names.len(), "{made}: {said}");
-    let told = format!("interrupted: {made} written or unchanged, which stay; ");
-    assert!(said.contains(&told) && said.contains("the same command goes on"), "{said}");
+    let told = format!("interrupted: {made} done, ");
+    assert!(said.contains(&told) && said.contains("run the command again"), "{said}");
     assert_eq!(output.status.code(), Some(130), "{said}");
     run(&project, &branch);
     assert_eq!(written(), names.len());
@@ -330,7 +330,7 @@ fn a_branch_is_pushed_when_told() {
     git(&shop.path, &["fsck", "--strict"]);
     let output = pr("--push");
     assert_eq!(output.code, Some(0), "{output}");
-    assert!(output.stdout.contains("as it was"), "{output}");
+    assert!(output.stdout.contains(", unchanged"), "{output}");
 
     // By address: nothing is in a repository here, and the branch is made on the server.
     git(&shop.path, &["branch", "--quiet", "-D", branch]);
@@ -354,7 +354,7 @@ fn a_branch_is_pushed_when_told() {
     );
     let tip = there();
     let output = by_address("--push");
-    assert!(output.stdout.contains("as it was"), "{output}");
+    assert!(output.stdout.contains(", unchanged"), "{output}");
     assert_eq!(there(), tip);
     // Others have added a commit there.
     let clone = project.path().join("clone");
@@ -422,11 +422,11 @@ fn files_of_this_machine_stay_out_of_branches() {
     let output = project.run(&["fleet", "branch", "fleet", "--update", "guidance@v1.1.0"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(
-        output.stderr.contains("fleet/locked: the source `more` lies on this machine"),
+        output.stderr.contains("fleet/locked: the source `more` is a local directory"),
         "{output}"
     );
     for name in ["moved", "unlocked"] {
-        let words = format!("fleet/{name}: `brief.toml` and `brief.lock` name other sources");
+        let words = format!("fleet/{name}: `brief.toml` and `brief.lock` name different sources");
         assert!(output.stderr.contains(&words), "{output}");
     }
     for name in ["locked", "moved", "unlocked"] {
@@ -471,7 +471,7 @@ fn other_forms_of_repositories_get_branches() {
     let both = ["fleet", "branch", "main", "apart", "--update", "guidance@v1.1.0"];
     let output = project.run(&both);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("main: it shares its repository with `apart`"), "{output}");
+    assert!(output.stderr.contains("main: shares its repository with `apart`"), "{output}");
     // From a clone without history, the branch arrives at a server that has it.
     let push = ["fleet", "branch", "fleet/shallow", "--update", "guidance@v1.1.0", "--push"];
     let main = project.path().join("main");

@@ -351,7 +351,7 @@ fn the_answer_fits_the_cap() {
     assert_eq!(
         notice,
         format!(
-            "MARK ({missing} more entries were left out to fit; see all with: brief context src/a.py \
+            "MARK ({missing} more items were omitted to fit; to see all, run: brief context src/a.py \
              --on read --when before --client claude)"
         )
     );
@@ -365,7 +365,7 @@ fn an_entry_beyond_the_cap_is_named() {
     let call = payload(&project, "PreToolUse", "Read", &json!({"file_path": "a"}), &json!({}));
     let entries = delivered(&hook(&project, &call));
     assert_eq!(entries[0], "SHORT");
-    assert!(entries[1].starts_with("Too long to be shown here ("), "{entries:?}");
+    assert!(entries[1].starts_with("Too long to show here ("), "{entries:?}");
     assert!(entries[1].ends_with(" tokens): read AGENTS.yaml from line 3 on."), "{entries:?}");
     assert_eq!(entries.len(), 2);
 }
@@ -418,12 +418,12 @@ fn input_that_is_not_json_is_a_message() {
     let project = entries();
     insta::assert_snapshot!(hook(&project, "not JSON"), @"
     ------- stderr -------
-    error: the hook's input is not JSON: expected ident at line 1 column 2
+    error: the hook input is not JSON: expected ident at line 1 column 2
     [EOF]
     ");
     insta::assert_snapshot!(hook(&project, ""), @"
     ------- stderr -------
-    error: the hook's input is not JSON: EOF while parsing a value at line 1 column 0
+    error: the hook input is not JSON: EOF while parsing a value at line 1 column 0
     [EOF]
     ");
     for input in ["{", "{\"cwd\": ", "5", "\"text\"", "{\"hook_event_name\": \"PreToolUse\"} x"] {
@@ -441,7 +441,7 @@ fn a_call_of_a_client_never_fails() {
     insta::assert_snapshot!(entries().run_with_input(&["hook", "bogus"], b"{}"), @"
     ------- stderr -------
     error: unknown client `bogus`
-    hint: with a hook: `amp`, `augment`, `claude`, `cline`, `codex`, `copilot`, `copilot-vscode`, `crush`, `cursor`, `droid`, `gemini`, `kilo`, `opencode`, `pi`, `qwen`
+    hint: clients with hooks: `amp`, `augment`, `claude`, `cline`, `codex`, `copilot`, `copilot-vscode`, `crush`, `cursor`, `droid`, `gemini`, `kilo`, `opencode`, `pi`, `qwen`
     [EOF]
     ");
     for args in [

@@ -299,7 +299,7 @@ fn a_foreign_file_is_not_replaced() {
         let project = project().with_file(path, "mine\n");
         let output = project.run(&["hook", "install", client, "--project"]);
         assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stderr.contains("exists and is not ours"), "{output}");
+        assert!(output.stderr.contains("exists and was not written by brief"), "{output}");
         assert_eq!(project.run(&["hook", "uninstall", client, "--project"]).code, Some(0));
         assert_eq!(project.read(path), "mine\n");
     }
@@ -371,8 +371,8 @@ fn the_project_shows_its_clients() {
 fn a_client_without_a_hook_is_refused() {
     insta::assert_snapshot!(project().run(&["hook", "install", "zed"]), @"
     ------- stderr -------
-    error: Zed has no hook that carries a text to its model
-    hint: it sees what `brief registry build` writes and what it loads by itself; with a hook: `amp`, `augment`, `claude`, `cline`, `codex`, `copilot`, `copilot-vscode`, `crush`, `cursor`, `droid`, `gemini`, `kilo`, `opencode`, `pi`, `qwen`
+    error: Zed has no hooks that can add context
+    hint: run `brief registry build` to write files that it loads; clients with hooks: `amp`, `augment`, `claude`, `cline`, `codex`, `copilot`, `copilot-vscode`, `crush`, `cursor`, `droid`, `gemini`, `kilo`, `opencode`, `pi`, `qwen`
     [exit status: 1]
     [EOF]
     ");
@@ -472,7 +472,7 @@ fn n35_an_installation_meets_its_user() {
     [EOF]
     ");
     let no = project.run_at_terminal(&["hook", "install"], "n\n");
-    assert!(no.stderr.contains("Set up the hook of Claude Code? [Y/n]"), "{no}");
+    assert!(no.stderr.contains("Install the hook for Claude Code? [Y/n]"), "{no}");
     assert!(!project.path().join(".claude/settings.local.json").exists());
     let yes = project.run_at_terminal(&["hook", "install"], "\n");
     assert_eq!(yes.code, Some(0), "{yes}");

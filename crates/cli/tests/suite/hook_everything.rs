@@ -70,7 +70,7 @@ fn the_hook_says_what_context_says() {
 
     - ENTRY
 
-    ## MARK Listed: read the file when it fits
+    ## MARK Available: read a file below when its description matches your task
 
     - deploy: How to deploy. (read .agents/skills/deploy/SKILL.md)
     ");
@@ -164,10 +164,7 @@ fn a_broken_file_is_told_to_the_user_once() {
     };
     let first = told(&session("one"));
     let notice = first["systemMessage"].as_str().expect("the user is told");
-    assert!(
-        notice.starts_with("brief: part of the guidance is missing: src/AGENTS.yaml:"),
-        "{notice}"
-    );
+    assert!(notice.starts_with("brief: some guidance is missing: src/AGENTS.yaml:"), "{notice}");
     assert!(notice.contains("brief lint"), "{notice}");
     let model = first["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert!(model.contains("ENTRY") && !model.contains("src/AGENTS.yaml"), "{model}");
@@ -194,7 +191,7 @@ fn what_is_too_long_is_named_once() {
         .with_file("a.py", "");
     let told = text(&call(&project, "PreToolUse", "Read", "a.py", &session("one")));
     let line = told.lines().last().unwrap();
-    assert!(line.starts_with("Too long to be shown here ("), "{told}");
+    assert!(line.starts_with("Too long to show here ("), "{told}");
     assert!(line.contains("read .cursor/rules/long.mdc"), "{told}");
     let again = call(&project, "PostToolUse", "Read", "a.py", &session("one"));
     assert_eq!(again.to_string(), "[EOF]");
@@ -217,10 +214,10 @@ fn a_conversation_has_a_budget() {
     };
     let first = call("3000");
     assert!(first.contains("- MOST-SPECIFIC\n") && first.contains("number 2999 "), "{first}");
-    assert!(first.contains("more entries will come with the next calls"), "{first}");
+    assert!(first.contains("more items will follow with your next calls"), "{first}");
     let second = call("3000");
     assert!(!second.contains("MOST-SPECIFIC") && second.contains("- Entry number"), "{second}");
-    let notice = "(The 3,000 tokens of guidance for one conversation are used up";
+    let notice = "(You have used the 3,000 tokens of guidance for one conversation";
     let told: Vec<String> = std::iter::once(second).chain((0..3).map(|_| call("3000"))).collect();
     assert_eq!(told.concat().matches(notice).count(), 1, "it is said once");
     assert_eq!(call("3000"), "");
@@ -279,7 +276,7 @@ fn a_home_that_cannot_be_read_is_told_once() {
         .with_env("XDG_STATE_HOME", state.to_str().unwrap());
     let answer = call(&project, "PreToolUse", "Read", "src/api/a.py", &session("one")).json();
     let notice = answer["systemMessage"].as_str().expect("the user is told");
-    assert!(notice.contains("the home directory cannot be read"), "{notice}");
+    assert!(notice.contains("cannot read the home directory"), "{notice}");
     assert!(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("ENTRY"));
     let again = call(&project, "PreToolUse", "Read", "src/api/a.py", &session("one"));
     assert_eq!(again.stdout, "", "{again}");

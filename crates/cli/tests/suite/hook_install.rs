@@ -56,8 +56,8 @@ fn a_new_file_is_written() {
     ------- stderr -------
     installed the hook in .claude/settings.local.json
     hint: restart Claude Code to use it
-    warning: `brief` is not on PATH, so Claude Code will not find it
-    hint: copy it to a directory on PATH, or pass --command "/path/to/brief hook claude"
+    warning: Claude Code cannot run the hook: `brief` is not on PATH
+    hint: copy `brief` to a directory on PATH, or pass --command "/path/to/brief hook claude"
     [EOF]
     "#);
     insta::assert_snapshot!(project.read(FILE), @r#"
@@ -250,7 +250,7 @@ fn uninstalling_leaves_no_trace() {
     let empty = crate::project();
     insta::assert_snapshot!(uninstall(&empty), @"
     ------- stderr -------
-    the hook of Claude Code is not installed here
+    the hook for Claude Code is not installed here
     [EOF]
     ");
     assert!(!empty.path().join(".claude").exists());
@@ -288,7 +288,10 @@ fn a_wrong_shape_is_refused() {
             let project = project().with_file(FILE, text);
             let output = project.run(&["hook", action, "claude"]);
             assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{action} {text}");
-            assert!(output.stderr.contains("the file was left as it is"), "{output}");
+            assert!(
+                output.stderr.contains("correct the file; brief did not change it"),
+                "{output}"
+            );
             assert_eq!(project.read(FILE), text);
             assert_eq!(fs::read_dir(project.path().join(".claude")).unwrap().count(), 1);
         }
@@ -297,7 +300,7 @@ fn a_wrong_shape_is_refused() {
     insta::assert_snapshot!(install(&project), @"
     ------- stderr -------
     error: `.claude/settings.local.json` `hooks.PreToolUse` is not a list
-    hint: the file was left as it is
+    hint: correct the file; brief did not change it
     [exit status: 1]
     [EOF]
     ");
@@ -325,7 +328,7 @@ fn a_link_out_of_the_project_is_refused() {
         for action in ["install", "uninstall"] {
             let output = project.run(&["hook", action, "claude"]);
             assert_eq!(output.code, Some(1), "{output}");
-            assert!(output.stderr.contains("leads out of its directory"), "{output}");
+            assert!(output.stderr.contains("points outside its directory"), "{output}");
         }
         for name in ["settings.json", "settings.local.json"] {
             assert_eq!(fs::read_to_string(outside.join(name)).unwrap(), "{}");
@@ -485,7 +488,7 @@ fn a_hook_is_set_up_at_the_top_of_the_repository() {
 #[test]
 fn a_hook_at_a_terminal_says_what_it_waits_for() {
     let output = project().run_at_terminal(&["hook", "claude"], "{}\n\u{4}");
-    assert!(output.stderr.starts_with("waiting for the JSON that Claude Code writes"), "{output}");
+    assert!(output.stderr.starts_with("waiting for JSON from Claude Code"), "{output}");
 }
 
 /// K10: Codex skips hooks that its user has not approved, without a word. The status says so, and which version is there.
@@ -579,7 +582,7 @@ fn a_rehearsal_says_what_the_hook_says() {
     [EOF]
     ");
     let held = project.run(&["hook", "test", "gemini", "a.py", "--on", "edit", "--block-once"]);
-    assert!(held.stdout.contains("BeforeTool, and the call is held back:"), "{held}");
+    assert!(held.stdout.contains("BeforeTool (blocks the call):"), "{held}");
     assert!(!project.home().join(".local/state/brief").exists(), "nothing is recorded");
     let nothing = project.run(&["hook", "test", "claude", "../x.py"]);
     assert!(

@@ -50,7 +50,7 @@ fn a_text_is_as_long_as_its_client_counts() {
                 let length = count(text);
                 assert!(length <= most, "{client}, {kind}: {length} of {most}");
                 // Room is used: what is left takes no more than two entries and the notice.
-                let is_last = !text.contains("more entr");
+                let is_last = !text.contains("more item");
                 let entry = count(&character.repeat(300)) + 40;
                 assert!(
                     is_last || length + 2 * entry + 1_200 > most,

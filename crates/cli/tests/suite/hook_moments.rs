@@ -18,7 +18,7 @@ fn a_change_is_held_back_once() {
     assert_eq!(output["permissionDecision"], "deny", "{answer}");
     let reason = output["permissionDecisionReason"].as_str().unwrap();
     assert!(reason.contains("MARK-edit-before") && reason.contains("MARK-cursor-rule"), "{reason}");
-    assert!(reason.ends_with("make the same call again.)"), "{reason}");
+    assert!(reason.ends_with("Repeat the same call to continue.)"), "{reason}");
     // The same call passes, and so does every later one.
     assert_eq!(hook(&project, &["claude", "--block-once"], &edit).to_string(), "[EOF]");
     // A creation has a text of its own.
@@ -54,7 +54,7 @@ fn a_call_is_not_held_back_without_need() {
     let edit = json!({"taskId": "one", "cwd": project.path(), "hookName": "tool_call",
         "tool_call": {"name": "editor", "input": {"path": project.path().join("src/api/a.py"), "old_text": "x"}}});
     let answer = texts(&hook(&project, &["cline", "--block-once"], &edit));
-    assert!(answer.contains("MARK-edit-before") && !answer.contains("held back"), "{answer}");
+    assert!(answer.contains("MARK-edit-before") && !answer.contains("Blocked once"), "{answer}");
 }
 
 /// `hold: true` on an entry counts only where the user allowed it.

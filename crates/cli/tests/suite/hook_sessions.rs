@@ -254,7 +254,7 @@ fn l08_an_agent_of_gemini_waits_for_its_approval() {
     assert!(reason.contains("once you approve its text in gemini"), "{reason}");
     let status = project.run(&["hook", "status", "gemini", "--json"]).json();
     let note = status["hooks"][0]["note"].as_str().unwrap();
-    assert!(note.contains("approve its text"), "{note}");
+    assert!(note.contains("approve it"), "{note}");
     let claude = project.run(&["hook", "status", "claude", "--json"]).json();
     assert_eq!(claude["hooks"][0].get("note"), None);
 }

@@ -34,13 +34,13 @@ fn context_shows_what_is_active_and_what_is_offered() {
     src/.context/api.md:4
       Version the API.
 
-    listed: the agent may ask for it
+    listed: the agent reads it on demand
       sql: When touching SQL (read .context/sql.md)
 
-    manual: only when it is mentioned
+    manual: only when mentioned
       notes (--mention notes)
     ------- stderr -------
-    warning[context-dir/sensitive-excluded]: .context/.env: the name matches `.env`, so this is never read
+    warning[context-dir/sensitive-excluded]: .context/.env: brief never reads this file: its name matches `.env`
     [EOF]
     ");
 }
@@ -53,7 +53,7 @@ fn why_says_for_each_file_how_it_came_to_be() {
     src/a.ts
 
     - skipped  .context/.env:1
-               its name matches `.env`, which is never read
+               has a name that matches `.env` and is never read
 
     + applies  .context/always.md:4  workspace, always
                trigger is always

@@ -104,7 +104,7 @@ fn a_file_of_exactly_the_limit_is_read() {
     project.write("AGENTS.yaml", text + "x");
     let output = project.run(&["context", "a"]);
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)));
-    assert!(output.stderr.contains("AGENTS.yaml: the file cannot be read"), "{output}");
+    assert!(output.stderr.contains("AGENTS.yaml: cannot read the file"), "{output}");
 }
 
 /// A file that the user may not read is reported. (The superuser may read everything.)
@@ -221,7 +221,7 @@ fn front_matter_and_its_problems_are_bounded() {
     assert_eq!(of(".context/g.md"), 101);
     let lint = project.run(&["lint"]);
     assert!(lint.stdout.contains(".context/f0.md:2:1"), "{lint}");
-    assert!(lint.stdout.contains("more than 65536, so no field of it is read"), "{lint}");
+    assert!(lint.stdout.contains("more than 65536"), "{lint}");
     assert!(lint.stdout.contains("and 9899 more like this one"), "{lint}");
     // A whole file of YAML has the same limit for its problems.
     let project = good().with_file("bad/AGENTS.yaml", "a: b\n".repeat(200_000));

@@ -127,9 +127,9 @@ fn a_conversion_loses_nothing_in_silence() {
         )
         .with_file(".claude/rules/api.md", "---\npaths: src/**\n---\n\nNo floats.\n");
     let output = project.run(&["import", "--from", "claude", "--as", "codex"]);
-    assert!(output.stderr.contains("the agent `rev` names its `tools`"), "{output}");
-    assert!(output.stderr.contains("the rule `api` is for some files"), "{output}");
-    assert!(output.stderr.contains("Codex finds it only when `AGENTS.md` names it"), "{output}");
+    assert!(output.stderr.contains("the agent `rev` loses its `tools`"), "{output}");
+    assert!(output.stderr.contains("the path and patterns of the rule `api`"), "{output}");
+    assert!(output.stderr.contains("Codex finds it only if `AGENTS.md` lists it"), "{output}");
 }
 
 /// The law, through the program: the same body bytes, and the same fields.
@@ -190,7 +190,7 @@ fn nothing_is_overwritten() {
     assert_eq!(output.code, Some(1), "{output}");
     assert!(
         output.stderr.contains(
-            "`.claude/rules/api.md` is not imported: `guidance/rules/api` is another item"
+            "skipped `.claude/rules/api.md`: `guidance/rules/api` already exists with other content"
         ),
         "{output}"
     );
@@ -322,7 +322,7 @@ fn files_are_converted() {
         output.stdout.contains("applyTo: \"**/src/**\"") && output.stdout.ends_with(API),
         "{output}"
     );
-    assert!(output.stderr.contains("`mine`: is a field of claude alone"), "{output}");
+    assert!(output.stderr.contains("`mine`: only claude has this field"), "{output}");
     assert!(!project.path().join(".github").exists());
     assert_eq!(
         project.run(&["import", "--from", "claude", "--as", "copilot", "--out", "."]).code,
@@ -343,13 +343,13 @@ fn doctor_finds_the_same_text() {
     let project = project().with_file("CLAUDE.md", RULES).with_file("AGENTS.md", RULES);
     let output = project.run(&["doctor"]);
     assert!(
-        output
-            .stdout
-            .contains("note[same-text]: the same text, or nearly, is in AGENTS.md, CLAUDE.md"),
+        output.stdout.contains("note[same-text]: same or similar text in AGENTS.md, CLAUDE.md"),
         "{output}"
     );
     assert!(
-        output.stdout.contains("`brief import AGENTS.md CLAUDE.md` makes one rule of them"),
+        output
+            .stdout
+            .contains("run `brief import AGENTS.md CLAUDE.md` to merge them into one rule"),
         "{output}"
     );
 }
@@ -363,10 +363,7 @@ fn doctor_takes_links_for_one_file() {
     assert!(!output.stdout.contains("same-text"), "{output}");
     let project = project.with_file("GEMINI.md", RULES);
     let output = project.run(&["doctor"]);
-    assert!(
-        output.stdout.contains("the same text, or nearly, is in AGENTS.md, GEMINI.md"),
-        "{output}"
-    );
+    assert!(output.stdout.contains("same or similar text in AGENTS.md, GEMINI.md"), "{output}");
 }
 
 /// Items and outputs come to be together: whatever runs after a kill finds all of them or none.
@@ -414,7 +411,7 @@ fn ignore_files_are_named_and_stay() {
         .with_file("docs/.geminiignore", "nobody reads this one\n");
     let output = project.run(&["import", "--dry-run"]);
     assert_eq!(output.code, Some(0), "{output}");
-    let said = "`.cursorignore`: names files for Cursor to leave alone; it stays\n";
+    let said = "`.cursorignore`: lists files for Cursor to ignore; brief does not import it\n";
     assert!(output.stderr.contains(said), "{output}");
     assert!(!output.stderr.contains("geminiignore"), "{output}");
     let json = project.run(&["import", "--replace", "--json"]).json();

@@ -162,9 +162,9 @@ fn outputs_of_rulesync_are_adopted() {
 
     let output = run(&project, &["add", "./guidance"]);
     assert!(output.stderr.contains("5 items: "), "{output}");
-    let warning = "warning: rulesync has written `CLAUDE.md`, and clients read this besides";
+    let warning = "warning: clients also read `CLAUDE.md`, written by rulesync";
     assert!(output.stderr.contains(warning), "{output}");
-    assert!(output.stderr.contains("hint: `rm -r CLAUDE.md` removes it"), "{output}");
+    assert!(output.stderr.contains("hint: run `rm -r CLAUDE.md` to remove it"), "{output}");
     assert_eq!(output.stderr.matches("warning: ").count(), 1, "{output}");
     let lock = project.read("brief.lock");
     for path in [".claude/rules/api.md", ".claude/rules/overview.md", ".cursor/rules/api.mdc"] {
@@ -205,7 +205,7 @@ fn outputs_of_ruler_are_adopted() {
     assert!(manifest.contains("clients = [\"claude\", \"cursor\"]"), "{manifest}");
     assert!(manifest.contains("[mcp.db]"), "{manifest}");
     let output = run(&project, &["add", "./guidance"]);
-    assert!(output.stderr.contains("ruler has written `CLAUDE.md`"), "{output}");
+    assert!(output.stderr.contains("`CLAUDE.md`, written by ruler"), "{output}");
     assert!(!output.stderr.contains("`db`"), "{output}");
     assert!(project.read(".mcp.json").contains("db-server"));
 }
@@ -242,6 +242,6 @@ fn a_file_that_only_imports_another_is_the_same_text() {
     let output = project.run(&["import"]);
     let text = project.read("guidance/rules/claude/RULE.md");
     assert!(text.contains("Plan first.") && !text.contains("@AGENTS.md"), "{text}");
-    let note = "`@docs/style.md` counts from the directory of the file";
+    let note = "`@docs/style.md` is relative to the directory of the file";
     assert!(output.stdout.contains(note), "{output}");
 }

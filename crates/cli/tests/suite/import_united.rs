@@ -37,8 +37,8 @@ fn one_rule_of_two_clients_is_one_item_where_the_same_files_are_meant() {
     let report = json(&project, &["import"]);
     assert_eq!(names(&report), ["rule/cursor-money", "rule/money"], "{report:#}");
     let notes = notes(&report);
-    let reason = "says much of what `.claude/rules/money.md` says, and stays an item of its own: `.claude/rules/money.md` is for \
-                  `packages/a/src/x.ts`, `.cursor/rules/money.mdc` is not";
+    let reason = "repeats much of `.claude/rules/money.md`, but is a separate item: `.claude/rules/money.md` applies to \
+                  `packages/a/src/x.ts`, `.cursor/rules/money.mdc` does not";
     assert!(notes.contains(reason), "{notes}");
     // Other words for the same files.
     let project = crate::project()
@@ -86,7 +86,7 @@ fn scopes_and_tools_keep_items_apart_only_where_a_client_has_them() {
         "{report:#}"
     );
     let notes = notes(&report);
-    assert!(notes.contains("one is for all files, the other for some"), "{notes}");
+    assert!(notes.contains("one applies to all files, the other to some"), "{notes}");
     assert!(notes.contains("their tools differ: `read` and all"), "{notes}");
     let built = project.run(&[
         "registry", "build", "--out", "out", "--client", "roo", "--client", "cursor", "--client",
@@ -128,10 +128,7 @@ fn agents_of_a_list_and_servers_of_other_tools_are_imported() {
     let project = crate::project().with_file(".roomodes", "customModes: 5\n");
     let output = project.run(&["import"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(
-        output.stderr.contains("`.roomodes` is not imported: has no list `customModes`"),
-        "{output}"
-    );
+    assert!(output.stderr.contains("skipped `.roomodes`: has no `customModes` list"), "{output}");
 }
 
 /// Scopes that contradict each other come back as they were, and names that some disk takes for one are told apart.

@@ -13,7 +13,7 @@ fn init_writes_a_file_to_start_from() {
     insta::assert_snapshot!(project.run(&["init"]), @"
     ------- stderr -------
     wrote AGENTS.yaml
-    hint: edit it, then ask: brief why README.md
+    hint: edit it, then run `brief why README.md`
     [EOF]
     ");
     insta::assert_snapshot!(project.run(&["context", "a.py", "--on", "edit"]), @"
@@ -52,8 +52,8 @@ fn init_finds_the_clients_in_use() {
     ------- stderr -------
     clients: claude, cursor (found .claude, .cursor); `install.clients` in brief.toml lists them
     wrote brief.toml, AGENTS.yaml
-    hint: its entries are comments, because there is guidance already, such as .cursor/rules/own.mdc: edit it
-    hint: then ask: brief why README.md
+    hint: edit it: its entries are comments, because the project has guidance, such as .cursor/rules/own.mdc
+    hint: then run `brief why README.md`
     [EOF]
     ");
     let manifest = "[install]\nclients = [\"claude\", \"cursor\"] # init found: .claude, .cursor\n";
@@ -129,7 +129,7 @@ fn init_refuses_to_overwrite() {
     insta::assert_snapshot!(project.run(&["init"]), @"
     ------- stderr -------
     error: `AGENTS.yaml` already exists
-    hint: `brief lint` checks it
+    hint: run `brief lint` to check it
     [exit status: 1]
     [EOF]
     ");

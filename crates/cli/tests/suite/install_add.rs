@@ -75,7 +75,9 @@ fn another_item_leaves_the_source_where_it_is() {
     let newer = project.run(&["add", "acme/guidance", "fresh"]);
     assert_eq!(newer.code, Some(1), "{newer}");
     assert!(
-        newer.stderr.contains("if it is newer than what is locked, `brief update guidance`"),
+        newer
+            .stderr
+            .contains("it may be newer than the locked version: run `brief update guidance`"),
         "{newer}"
     );
     run(&project, &["update", "guidance"]);
@@ -168,15 +170,15 @@ fn what_does_not_exist_is_refused() {
     remote.commit(&[("skills/money/SKILL.md", &twice)]);
     for (args, words) in [
         (&["acme/guidance", "mony"][..], "did you mean `money`?"),
-        (&["acme/guidance", "nothing-like-it"], "`brief list acme/guidance` shows"),
+        (&["acme/guidance", "nothing-like-it"], "run `brief list acme/guidance` to list"),
         (&["acme/guidance", "agent/money"], "did you mean `rule/money` or `skill/money`?"),
         (&["acme/guidance", "money"], "write rule/money or skill/money"),
         (&["acme/guidance", "rule/money", "--kind", "skill"], "`rule/money` is not a skill"),
-        (&["acme/guidance@v9"], "has no branch, tag or commit `v9`"),
+        (&["acme/guidance@v9"], "no branch, tag or commit `v9`"),
         (&["acme/guidance:nowhere"], "has no directory `nowhere`"),
-        (&["acme/guidance:skills/review/references"], "there are no items in it"),
-        (&["acme/none"], "git could not read `https://github.com/acme/none.git`"),
-        (&["./nowhere"], "$PROJECT/nowhere` cannot be opened: does not exist"),
+        (&["acme/guidance:skills/review/references"], "no items found"),
+        (&["acme/none"], "git cannot read `https://github.com/acme/none.git`"),
+        (&["./nowhere"], "cannot open the directory `$PROJECT/nowhere`: does not exist"),
         (&["nowhere"], "write `./nowhere` for a directory, or `owner/nowhere`"),
         (&["acme/guidance", "--client", "clade"], "did you mean `claude`?"),
         (&["acme/guidance", "--name", "Bad_Name"], "`--name`"),
@@ -230,7 +232,7 @@ fn another_spelling_is_the_same_source() {
     }
     let renamed = project.run(&["add", "acme/guidance", "judge", "--name", "other"]);
     assert_eq!(renamed.code, Some(1));
-    assert!(renamed.stderr.contains("in brief.toml already, as `guidance`"), "{renamed}");
+    assert!(renamed.stderr.contains("already in brief.toml, as `guidance`"), "{renamed}");
 }
 
 /// A version that is named moves the source there, and says so in brief.toml.
@@ -261,7 +263,10 @@ fn names_of_sources_do_not_meet() {
     let manifest = project.read("brief.toml");
     assert!(manifest.contains("[sources.team-guidance]\n"), "{manifest}");
     let taken = project.run(&["add", "../outside", "--name", "guidance"]);
-    assert!(taken.stderr.contains("brief.toml has another source `guidance`"), "{taken}");
+    assert!(
+        taken.stderr.contains("brief.toml already has a different source `guidance`"),
+        "{taken}"
+    );
 }
 
 /// The user's text in brief.toml stays, comments and order too.
@@ -297,7 +302,7 @@ fn the_project_is_found_from_below() {
 
     fs::remove_dir_all(project.path().join(".git")).unwrap();
     let output = project.run_in("src/deep", &["list"], "");
-    assert!(output.stderr.contains("nothing is installed in $PROJECT/src/deep"), "{output}");
+    assert!(output.stderr.contains("nothing installed in $PROJECT/src/deep"), "{output}");
     assert_eq!(project.run_in("src/deep", &["update"], "").code, Some(1));
     assert!(!project.home().join(".claude").exists());
 }
@@ -325,7 +330,7 @@ fn nothing_is_fetched_offline() {
     let remote = guidance(&project);
     let output = project.run(&["add", "acme/guidance", "money", "--offline"]);
     assert_eq!(output.code, Some(1));
-    assert!(output.stderr.contains("was not fetched before"), "{output}");
+    assert!(output.stderr.contains("is not in the cache"), "{output}");
     run(&project, &["add", "acme/guidance", "money"]);
     remote.vanish();
     run(&project, &["add", "acme/guidance", "review", "--offline"]);
@@ -386,12 +391,9 @@ fn each_client_gets_its_own_words() {
 #[test]
 fn a_source_without_items_leaves_nothing() {
     for (files, words) in [
-        (&[(".rulesync/rules/overview.md", "# Overview\n")][..], "there are no items in it"),
-        (
-            &[(".rulesync/skills/bad/SKILL.md", "---\nname: bad\n---\n")],
-            "nothing in it can be used",
-        ),
-        (&[(".rulesync/rules/bad/RULE.md", "---\nschema: 9\n---\n")], "nothing in it can be used"),
+        (&[(".rulesync/rules/overview.md", "# Overview\n")][..], "no items found"),
+        (&[(".rulesync/skills/bad/SKILL.md", "---\nname: bad\n---\n")], "no usable items found"),
+        (&[(".rulesync/rules/bad/RULE.md", "---\nschema: 9\n---\n")], "no usable items found"),
     ] {
         let mut project = consumer();
         for (name, text) in files {
@@ -444,7 +446,7 @@ fn skills_in_places_of_clients_are_told_of() {
         // The way out is one that works.
         let typed = format!("acme/tools:{place}/skills");
         assert!(
-            output.stderr.contains(&format!("`brief add {typed} deploy` adds them")),
+            output.stderr.contains(&format!("run `brief add {typed} deploy` to add them")),
             "{output}"
         );
         run(&project, &["add", &typed, "deploy"]);

@@ -80,7 +80,11 @@ fn a_bundle_finds_items_of_other_sources() {
         &[("base", bundle("base", "2.1.0", &["c"], &[]))],
     );
     let alone = project.run(&["add", "acme/guidance", "top"]);
-    assert_refused(&project, &alone, &["`top`", "`b`", "`base`", "add the source that has it"]);
+    assert_refused(
+        &project,
+        &alone,
+        &["`top`", "`b`", "`base`", "add the source that contains it"],
+    );
     run(&project, &["add", "acme/common", "d"]);
     run(&project, &["add", "acme/guidance", "top"]);
     assert_eq!(installed(&project), ["a.md", "b.md", "c.md", "d.md"]);
@@ -140,7 +144,7 @@ fn an_item_of_two_sources_is_a_conflict() {
     for args in [&["add", "acme/common"][..], &["add", "acme/common", "base"]] {
         let output = project.run(args);
         assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stderr.contains("the rule `b` comes from two sources"), "{output}");
+        assert!(output.stderr.contains("two sources contain the rule `b`"), "{output}");
         assert!(output.stderr.contains("`exclude = [\"rule/b\"]`"), "{output}");
         assert!(!project.read("brief.toml").contains("common"), "{output}");
     }
@@ -161,11 +165,7 @@ fn a_broken_item_is_told_by_its_source() {
         [("rules/good/RULE.md", good.as_str()), ("rules/bad/RULE.md", "---\nschema: 9\n---\n")];
     remote.commit(&files);
     let named = project.run(&["add", "acme/guidance", "bad"]);
-    assert_refused(
-        &project,
-        &named,
-        &["`acme/guidance`: the rule `bad` cannot be used: RULE.md:2: "],
-    );
+    assert_refused(&project, &named, &["`acme/guidance`: cannot use the rule `bad`: RULE.md:2: "]);
     let all = project.run(&["add", "acme/guidance"]);
     assert_eq!(all.code, Some(1), "{all}");
     assert!(all.stdout.contains("--> guidance:rules/bad/RULE.md:2:"), "{all}");

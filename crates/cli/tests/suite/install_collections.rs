@@ -360,11 +360,11 @@ fn a_plugin_is_a_bundle_without_its_hooks() {
 
     let output = run(&project, &["add", "acme/market", "shipping", "--client", "claude"]);
     assert!(
-        output.stderr.contains("not installed of the plugin `shipping`: hooks PreToolUse"),
+        output.stderr.contains("not installed from the plugin `shipping`: hooks PreToolUse"),
         "{output}"
     );
     assert!(
-        output.stderr.contains("not installed of the plugin `shipping`: mcp-servers tracker"),
+        output.stderr.contains("not installed from the plugin `shipping`: mcp-servers tracker"),
         "{output}"
     );
     assert_eq!(project.read(".claude/commands/ship.md"), "Ship it.\n");
@@ -389,11 +389,14 @@ fn a_plugin_outside_is_named_and_refused() {
         ])
     );
     for (name, hint) in
-        [("far", "`brief add acme/far@v2` adds it from there"), ("above", "at `../above`")]
+        [("far", "run `brief add acme/far@v2` to add it from there"), ("above", "at `../above`")]
     {
         let output = project.run(&["add", "acme/market", name]);
         assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stderr.contains(&format!("the plugin `{name}` is not in it")), "{output}");
+        assert!(
+            output.stderr.contains(&format!("the plugin `{name}` is not in this source")),
+            "{output}"
+        );
         assert!(output.stderr.contains(hint), "{output}");
     }
     assert!(!project.path().join("brief.toml").exists());
@@ -472,8 +475,8 @@ fn what_is_wrong_is_named_and_the_rest_installed() {
     for part in [
         "the manifest is not JSON",
         "the manifest is not an object",
-        "`../../x.md`, which leads out of it",
-        "`./gone.md`, where no item is",
+        "`../../x.md`, which points outside it",
+        "`./gone.md`, which contains no item",
     ] {
         assert!(messages.iter().any(|message| message.contains(part)), "{part}: {messages:?}");
     }
@@ -525,7 +528,7 @@ fn search_finds_items_of_sources() {
     assert!(none.stderr.contains("nothing among 8 items has `zebra`"), "{none}");
     let none = project.run(&["search", "zebra"]);
     assert_eq!(none.code, Some(1));
-    assert!(none.stderr.contains("there is no source in brief.toml"), "{none}");
+    assert!(none.stderr.contains("no sources in brief.toml"), "{none}");
     // Sources of brief.toml are searched as they are locked.
     run(&project, &["add", "acme/collection", "ship", "--client", "claude"]);
     let found = run(&project, &["search", "ship"]);
@@ -549,9 +552,9 @@ fn what_other_clients_do_not_get_is_said() {
         project.run(&["add", "./source", "--client", "claude", "--client", "opencode"]).stderr
     };
     let few = add(1);
-    assert!(few.contains("agent/a0: `color`: is a field of claude alone"), "{few}");
-    assert!(few.contains("agent/a0: `tools`: `Bash(git:*)` has no words in the format"), "{few}");
+    assert!(few.contains("agent/a0: `color`: only claude has this field"), "{few}");
+    assert!(few.contains("agent/a0: `tools`: the format cannot express `Bash(git:*)`"), "{few}");
     let many = add(20);
-    assert!(many.contains("20 items: `color`: is a field of claude alone"), "{many}");
+    assert!(many.contains("20 items: `color`: only claude has this field"), "{many}");
     assert!(!many.contains("agent/a3: `color`"), "{many}");
 }

@@ -39,9 +39,9 @@ fn drift_is_found() {
     fs::remove_file(project.path().join(".claude/skills/review/SKILL.md")).unwrap();
     let output = project.run(&["doctor"]);
     assert_eq!(output.code, Some(1));
-    assert_finds(&output, "warning[drift]: .claude/rules/money.md: the file was changed by hand");
-    assert_finds(&output, "warning[drift]: .claude/skills/review/SKILL.md: the file is gone");
-    assert!(output.stdout.contains("  `brief sync` writes it again\n"), "{output}");
+    assert_finds(&output, "warning[drift]: .claude/rules/money.md: the file was edited");
+    assert_finds(&output, "warning[drift]: .claude/skills/review/SKILL.md: the file is missing");
+    assert!(output.stdout.contains("  run `brief sync` to restore it\n"), "{output}");
     assert!(output.stderr.ends_with("2 problems\n"), "{output}");
 
     let (project, _) = (consumer(), remote);
@@ -51,7 +51,7 @@ fn drift_is_found() {
     let output = project.run(&["doctor"]);
     assert_finds(
         &output,
-        "warning[drift]: opencode.json: instructions[.agents/rules/**/RULE.md] is no longer there as it was written",
+        "warning[drift]: opencode.json: instructions[.agents/rules/**/RULE.md] was changed or removed",
     );
 }
 
@@ -87,11 +87,11 @@ fn a_stale_lock_is_found() {
     finds(format!("{manifest}bundles = [\"base\"]\n"), "the bundle `base` is not locked");
     finds(
         format!("{manifest}ref = \"v1.0.0\"\n"),
-        "the source `guidance` is locked at another place or version",
+        "the source `guidance` is locked at another location or version",
     );
-    finds(String::new(), "the source `guidance` is locked, but no longer wanted");
+    finds(String::new(), "the source `guidance` is locked, but not in brief.toml");
     fs::remove_file(project.path().join("brief.lock")).unwrap();
-    finds(manifest, "there is no lock");
+    finds(manifest, "the lockfile is missing");
 }
 
 /// Sources that cannot be read here, and items of them that cannot be used.
@@ -105,7 +105,7 @@ fn unreadable_sources_are_found() {
     );
     run(&project, &["add", "../outside/plain", "x"]);
     let output = run(&project, &["doctor"]);
-    assert_finds(&output, "note[invalid-item]: the rule `bad` of `plain` cannot be used");
+    assert_finds(&output, "note[invalid-item]: cannot use the rule `bad` of `plain`");
     fs::remove_dir_all(place).unwrap();
     fs::remove_dir_all(project.home().join(".cache")).unwrap();
     let output = project.run(&["doctor"]);
@@ -128,12 +128,12 @@ fn doubles_are_found() {
     let output = run(&project, &["doctor"]);
     assert_finds(
         &output,
-        "note[double]: copilot reads 2 rules from several places, such as \
+        "note[double]: copilot reads 2 rules from several locations, such as \
          .github/instructions/money.instructions.md, .claude/rules/money.md",
     );
     assert_finds(
         &output,
-        "note[double]: several clients could share 1 skill, which they have copies of: \
+        "note[double]: several clients have their own copies of 1 skill: \
          .github/skills/review/SKILL.md, .claude/skills/review/SKILL.md, \
          .agents/skills/review/SKILL.md",
     );

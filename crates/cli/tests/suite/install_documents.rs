@@ -120,7 +120,7 @@ fn every_field_is_documented() {
     let unknown = project.path().join("brief.toml");
     fs::write(unknown, "[sources.x]\nzzzzzzzzzzzz = 1\n").unwrap();
     let output = project.run(&["sync"]).stdout;
-    let keys = output.split("keys are ").nth(1).unwrap().lines().next().unwrap();
+    let keys = output.split("known keys: ").nth(1).unwrap().lines().next().unwrap();
     for key in keys.split(", ") {
         assert!(
             rows.iter().any(|row| row.contains(&format!("`{key}`"))),

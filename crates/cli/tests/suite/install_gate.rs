@@ -163,10 +163,13 @@ fn a_forged_capability_list_is_found() {
         project.write("brief.lock", &forged);
         let frozen = project.run(&["sync", "--frozen"]);
         assert_eq!(frozen.code, Some(1), "{frozen}");
-        assert!(frozen.stderr.contains("can do other things than `brief.lock` says"), "{frozen}");
+        assert!(
+            frozen.stderr.contains("has other capabilities than `brief.lock` records"),
+            "{frozen}"
+        );
         assert_eq!(project.read("brief.lock"), forged);
         let corrected = run(&project, &["sync"]);
-        assert!(corrected.stderr.contains("which is corrected"), "{corrected}");
+        assert!(corrected.stderr.contains("updated the capabilities of"), "{corrected}");
         assert_eq!(project.read("brief.lock"), lock);
     }
 }
@@ -184,14 +187,13 @@ fn a_lock_of_an_older_version_is_brought_up_to_date() {
         project.write("brief.lock", &old);
         let frozen = project.run(&["sync", "--frozen"]);
         assert_eq!(frozen.code, Some(1), "{frozen}");
-        let words =
-            "`brief.lock` is of an older version, which does not record what every item can do";
+        let words = "`brief.lock` has an older version, which does not record item capabilities";
         assert!(frozen.stderr.contains(words), "{frozen}");
         assert!(frozen.stderr.contains("run `brief sync` without `--frozen`"), "{frozen}");
         assert_eq!(project.run(&["sync", "--check"]).code, Some(1));
         assert_eq!(project.read("brief.lock"), old);
         let output = run(&project, &["sync"]);
-        assert!(output.stderr.contains("`brief.lock` is of an older version"), "{output}");
+        assert!(output.stderr.contains("`brief.lock` had an older version"), "{output}");
         assert_eq!(project.read("brief.lock"), lock);
         let again = run(&project, &["sync", "--frozen"]);
         assert!(!again.stderr.contains("older version"), "{again}");
@@ -239,7 +241,7 @@ fn a_mark_from_elsewhere_vouches_for_no_list() {
         project.write(".brief/installed.json", &foreign);
         assert_eq!(project.run(&["sync", "--frozen"]).code, Some(1));
         let corrected = run(&project, &["sync"]);
-        assert!(corrected.stderr.contains("which is corrected"), "{corrected}");
+        assert!(corrected.stderr.contains("updated the capabilities of"), "{corrected}");
         assert_eq!(project.read("brief.lock"), lock);
         assert_eq!(project.read(".brief/installed.json"), record);
     }

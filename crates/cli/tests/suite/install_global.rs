@@ -102,7 +102,7 @@ fn the_places_of_a_user_follow_the_environment() {
     let project = project.with_env("HOME", "relative").with_env("XDG_STATE_HOME", "");
     let output = project.run(&["list", "-g"]);
     assert_eq!(output.code, Some(1));
-    assert!(output.stderr.contains("there is no home directory\nhint: set `HOME`"), "{output}");
+    assert!(output.stderr.contains("cannot find the home directory\nhint: set `HOME`"), "{output}");
 }
 
 /// A home directory that is a repository itself is no project by accident.
@@ -112,5 +112,5 @@ fn a_home_directory_is_no_project() {
     std::fs::remove_dir_all(project.path().join(".git")).unwrap();
     git(&project.home(), &["init", "--quiet"]);
     let output = project.run_in("plain", &["list"], "");
-    assert!(output.stderr.contains("nothing is installed in $PROJECT/plain"), "{output}");
+    assert!(output.stderr.contains("nothing installed in $PROJECT/plain"), "{output}");
 }

@@ -61,7 +61,7 @@ fn a_pointer_of_git_lfs_is_an_error() {
     let output = project.run(&["add", "acme/large", "ok"]);
     assert_eq!(output.code, Some(1), "{output}");
     let said = format!("{}{}", output.stdout, output.stderr);
-    assert!(said.contains("is a pointer of Git LFS"), "{output}");
+    assert!(said.contains("is a Git LFS pointer"), "{output}");
     assert!(!project.path().join(".claude/skills/ok/big.md").exists(), "{output}");
     assert!(!mark.exists());
 }
@@ -86,11 +86,11 @@ fn a_manifest_with_mistakes_is_reported() {
         let output = project.run(args);
         assert_eq!(output.code, Some(2), "{args:?}: {output}");
         for words in [
-            "`sources.guidance.skils`: there is no such key",
+            "unknown key `sources.guidance.skils`",
             "did you mean `skills`?",
             "brief.toml:3:1",
             "write `rule/money`, `skill/money` or `agent/money`",
-            "it has `git` and `directory`",
+            "has both `git` and `directory`",
             "did you mean `install`?",
         ] {
             assert!(output.stdout.contains(words), "{args:?} {words}: {output}");
@@ -198,7 +198,7 @@ fn a_password_in_the_manifest_is_refused() {
         let output = project.run(command);
         assert_eq!(output.code, Some(2), "{output}");
         assert!(!output.to_string().contains(SECRET), "{output}");
-        assert!(output.stdout.contains("`sources.a.git`: it holds a password"), "{output}");
+        assert!(output.stdout.contains("`sources.a.git`: contains a password"), "{output}");
         assert!(output.stdout.contains("brief.toml:6:1"), "{output}");
         assert!(!output.stdout.contains("sources.c"), "a user of ssh is no password: {output}");
     }
@@ -226,7 +226,7 @@ fn a_directory_that_cannot_be_written_is_named() {
         set(".", 0o555);
         let output = project.run(&["add", "acme/guidance", "money"]);
         assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stderr.contains("`$PROJECT/.brief` cannot be used"), "{output}");
+        assert!(output.stderr.contains("cannot use `$PROJECT/.brief`"), "{output}");
         set(".", 0o755);
     }
     set(".claude", 0o755);
@@ -239,7 +239,7 @@ fn a_file_in_the_place_of_our_directory_is_named() {
     guidance(&project);
     let output = project.run(&["add", "acme/guidance", "money"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("`$PROJECT/.brief` cannot be used"), "{output}");
+    assert!(output.stderr.contains("cannot use `$PROJECT/.brief`"), "{output}");
     assert_eq!(project.read(".brief"), "mine\n");
     assert!(!project.path().join("brief.toml").exists());
 }
@@ -251,7 +251,7 @@ fn without_git_the_way_out_is_named() {
     guidance(&project);
     let output = project.run(&["add", "acme/guidance"]);
     assert_eq!(output.code, Some(1));
-    assert!(output.stderr.contains("`git` was not found"), "{output}");
-    assert!(output.stderr.contains("clone it yourself and name the directory"), "{output}");
+    assert!(output.stderr.contains("no `git` on `PATH`"), "{output}");
+    assert!(output.stderr.contains("clone the repository and use that directory"), "{output}");
     run(&project, &["add", "../outside/github/acme/guidance.git", "money"]);
 }

@@ -49,7 +49,7 @@ fn recipes_are_commands() {
     let json = available(&project, "acme/recipes");
     assert_eq!(names(&json), ["command/release-notes"]);
     assert_eq!(json["items"][0]["written_for"], "goose");
-    let reason = "is a recipe without a prompt, which no command has";
+    let reason = "is a recipe without a prompt, which every command needs";
     assert_eq!(json["skipped"], json!([{"path": "recipes/role.yaml", "reason": reason}]));
     let clients = ["--client", "goose", "--client", "claude"];
     let added = run(&project, &[&["add", "acme/recipes", "--json"], &clients[..]].concat()).json();

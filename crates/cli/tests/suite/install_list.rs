@@ -59,7 +59,7 @@ fn what_there_is_can_be_seen_before() {
     let remote = guidance(&project);
     remote.commit(&[("rules/bad/RULE.md", "---\nschema: 1\nname: bad\n---\n")]);
     let shown = "bundle/base 1.2.0: The base\n\
-        rule/bad (cannot be used: see `brief lint`):\n\
+        rule/bad (invalid: see `brief lint`):\n\
         rule/money: Money is an integer\n\
         skill/review: Use when review matters\n\
         agent/judge: Use when judge matters\n";

@@ -20,9 +20,9 @@ fn a_file_in_the_way_is_kept() {
     guidance(&project);
     let output = project.run(&["add", "acme/guidance", "money", "review"]);
     insta::assert_snapshot!(output.stdout, @"
-    error[item/output-in-the-way]: the file is not ours; nothing of the rule `money` is written
+    error[item/output-in-the-way]: brief does not write the rule `money`: the file was not written by brief
     --> .claude/rules/money.md
-     = help: move it away; `brief sync --adopt FILE` takes its place and keeps a copy
+     = help: move it away, or run `brief sync --adopt FILE` to replace it and keep a backup
     ");
     assert_eq!(output.code, Some(1));
     assert_eq!(
@@ -60,9 +60,9 @@ fn an_adopted_file_comes_back() {
     assert!(dry.stdout.contains(&format!("{FILE}: out of date\n")), "{dry}");
     let output = run(&project, &["add", "acme/guidance", "money", "--adopt", FILE]);
     assert!(
-        output.stderr.contains(&format!(
-            "  {FILE} was replaced; what it held is in .brief/backups/{FILE}\n"
-        )),
+        output
+            .stderr
+            .contains(&format!("  replaced {FILE}; the backup is .brief/backups/{FILE}\n")),
         "{output}"
     );
     assert!(project.read(FILE).contains("Prices are integers."));
@@ -97,12 +97,12 @@ fn a_changed_output_is_kept_unless_forced() {
     assert_eq!(output.code, Some(1));
     assert!(
         output.stdout.contains(
-            "error[item/output-edited]: the file was changed since it was written; it stays as it is\n\
+            "error[item/output-edited]: brief keeps the file: changed since brief wrote it\n\
              --> .claude/rules/money.md\n"
         ),
         "{output}"
     );
-    assert!(output.stdout.contains("`brief sync --force FILE` replaces the file"), "{output}");
+    assert!(output.stdout.contains("`brief sync --force FILE` to replace the file"), "{output}");
     assert_eq!(summary(&output), "2 items: 0 created, 1 updated, 2 unchanged, 0 removed, 2 kept");
     assert!(project.read(".agents/rules/money/RULE.md").contains("Newer."));
     let check = project.run(&["sync", "--check"]);
@@ -167,7 +167,7 @@ fn what_is_no_file_is_left_alone() {
     guidance(&project);
     let output = project.run(&["add", "acme/guidance", "money"]);
     assert_eq!(output.code, Some(1));
-    assert!(output.stdout.contains("the file lies behind a link or a file"), "{output}");
+    assert!(output.stdout.contains("the file is behind a link or a file"), "{output}");
 }
 
 /// U66: removing does what it was asked for; a file that keeps another item away is told, and is no failure.

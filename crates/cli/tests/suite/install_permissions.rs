@@ -56,7 +56,7 @@ fn rules_stand_beside_those_of_the_user() {
     assert_eq!(project.read(".cursorignore"), format!("node_modules/\n\n{block}"));
     assert_eq!(project.read(".geminiignore"), block);
     for told in [
-        "Cursor does not get `ask shell git push`, `deny web *`, `allow shell git status`; it may do more than the project wants",
+        "Cursor does not get `ask shell git push`, `deny web *`, `allow shell git status`; it may do more than the project allows",
         "Gemini CLI does not get `ask shell git push`, `deny read **/.env`; it may do more",
         "Claude Code does not get `ignored files`; it may do more",
     ] {
@@ -64,9 +64,9 @@ fn rules_stand_beside_those_of_the_user() {
     }
     let doctor = project.run(&["doctor"]).to_string();
     for told in [
-        "Cursor does not get `allow shell git status`: it knows a command by its first word alone",
-        "Cursor does not get `ask shell git push`: has no list of what to ask about, so it may do more",
-        "Gemini CLI does not get `deny read **/.env`: its permissions are about other things, so it may do more",
+        "Cursor does not get `allow shell git status`: matches commands only by their first word",
+        "Cursor does not get `ask shell git push`: has no list of actions to ask about, so it may do more",
+        "Gemini CLI does not get `deny read **/.env`: has no permissions of this kind, so it may do more",
     ] {
         assert!(doctor.contains(told), "{told}\n{doctor}");
     }
@@ -108,6 +108,6 @@ fn a_wrong_rule_is_an_error() {
     let project = consumer().with_file("brief.toml", text);
     let output = project.run(&["sync"]);
     assert_eq!(output.code, Some(2), "{output}");
-    assert!(output.to_string().contains("has a bracket or a comma"), "{output}");
+    assert!(output.to_string().contains("contains a parenthesis or a comma"), "{output}");
     assert!(!project.path().join(".claude").exists());
 }

@@ -112,8 +112,8 @@ fn a_server_of_the_user_is_kept() {
         }
         let before = project.read(".mcp.json");
         let output = run(&project, &["sync"]);
-        let why = if own.is_empty() { "was changed by hand" } else { "is not an entry of `brief`" };
-        let words = format!("`mcpServers.files`: {why}; it stays as it is");
+        let why = if own.is_empty() { "was changed by hand" } else { "was not written by `brief`" };
+        let words = format!("brief keeps `mcpServers.files`: {why}");
         assert!(output.stdout.contains(&words), "{output}");
         assert!(summary(&output).ends_with("1 kept"), "{output}");
         assert_eq!(project.read(".mcp.json"), before);

@@ -159,7 +159,7 @@ fn names_that_differ_in_case_are_refused() {
     let other = self::project();
     let output = other.run(&["add", &repository.url(), "bad"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("are one file on some systems"), "{output}");
+    assert!(output.stderr.contains("are the same file on some systems"), "{output}");
     assert_eq!(files(&other), [""; 0]);
 }
 
@@ -373,7 +373,7 @@ fn a_journal_that_came_with_a_project_is_refused() {
             insta::allow_duplicates! {
                 insta::assert_snapshot!(output, @"
                 ------- stderr -------
-                error: `$PROJECT/.brief/journal.json` was not written on this machine for this directory; nothing was carried out
+                error: `$PROJECT/.brief/journal.json` is the journal of another machine or directory; nothing was changed
                 hint: remove it, then run `brief sync`
                 [exit status: 1]
                 [EOF]
@@ -412,7 +412,7 @@ fn a_journal_of_another_project_is_refused() {
     }
     let copied = first.run_in("../outside/copy", &["sync"], "");
     assert_eq!(copied.code, Some(1), "{copied}");
-    assert!(copied.stderr.contains("was not written on this machine for this directory"));
+    assert!(copied.stderr.contains("is the journal of another machine or directory"));
     assert!(!copy.join(".claude").exists());
 
     let edited = text.replacen(".claude", ".clausa", 1);
@@ -422,7 +422,7 @@ fn a_journal_of_another_project_is_refused() {
     first.write(".brief/journal.json", &text);
     let finished = first.run(&["sync"]);
     assert_eq!(finished.code, Some(0), "{finished}");
-    assert!(finished.stderr.contains("an interrupted run is finished now"), "{finished}");
+    assert!(finished.stderr.contains("finished an interrupted run"), "{finished}");
 }
 
 /// A project with the skill installed, and its lock.

@@ -113,7 +113,7 @@ fn outputs_follow_the_lock_of_a_colleague() {
     let check = project.run(&["sync", "--check"]);
     assert_eq!(check.code, Some(1), "{check}");
     assert!(check.stdout.contains(".claude/rules/money.md: out of date\n"), "{check}");
-    assert!(check.stdout.contains(".claude/agents/judge.md: no longer wanted\n"), "{check}");
+    assert!(check.stdout.contains(".claude/agents/judge.md: no longer needed\n"), "{check}");
     assert!(!check.stdout.contains("brief.lock"), "the lock is right: {check}");
     let output = run(&project, &["sync", "--frozen"]);
     assert_eq!(summary(&output), "2 items: 0 created, 2 updated, 3 unchanged, 3 removed, 0 kept");
@@ -156,17 +156,17 @@ fn frozen_refuses_what_is_not_locked() {
     let money = "rules = [\"money\"]";
     for (from, to, words) in [
         (money, "rules = [\"money\"]\nagents = [\"judge\"]", "the agent `judge` is not locked"),
-        (money, "", "the rule `money` is locked, but no longer wanted"),
+        (money, "", "the rule `money` is locked but no longer requested"),
         (
             "ref = \"main\"",
             "ref = \"v1.0.0\"",
-            "the source `guidance` is locked at another place or version",
+            "the source `guidance` is locked with another address or version",
         ),
         ("[sources.guidance]", "[sources.other]", "the source `other` is not locked"),
         (
             "[sources",
             "[install]\nclients = [\"claude\"]\n[sources",
-            "compiles to other files than the locked ones",
+            "compiles to other files than locked",
         ),
     ] {
         let (project, _) = installed();
@@ -178,9 +178,12 @@ fn frozen_refuses_what_is_not_locked() {
     let line = lock.lines().find(|line| line.starts_with("sha256")).unwrap();
     let other = format!("sha256 = \"{}\"", "0".repeat(64));
     project.write("brief.lock", lock.replace(line, &other));
-    assert_frozen_refuses(&project, "is not what was locked, although the commit is the same");
+    assert_frozen_refuses(
+        &project,
+        "differs from the locked content, although the commit is the same",
+    );
     remove(&project, "brief.lock");
-    assert_frozen_refuses(&project, "there is no `brief.lock`");
+    assert_frozen_refuses(&project, "no `brief.lock`");
 }
 
 fn assert_frozen_refuses(project: &Sandbox, words: &str) {
@@ -246,7 +249,7 @@ fn a_directory_is_read_as_it_is() {
     crate::install::write_all(&place, &[("rules/money/RULE.md", &item("money", "Two."))]);
     let frozen = project.run(&["sync", "--frozen"]);
     assert_eq!(frozen.code, Some(1));
-    assert!(frozen.stderr.contains("`money` has another content than was locked"), "{frozen}");
+    assert!(frozen.stderr.contains("`money` differs from the locked content"), "{frozen}");
     run(&project, &["sync"]);
     assert!(project.read(".claude/rules/money.md").contains("Two."));
 }
@@ -261,7 +264,7 @@ fn a_lock_with_merge_marks_is_settled_by_either_side() {
     let output = project.run(&["sync"]);
     assert_eq!(output.code, Some(2), "{output}");
     assert!(output.stderr.contains("`$PROJECT/brief.lock`, line 4: "), "{output}");
-    assert!(output.stderr.contains("hint: take either side, then run `brief sync`"), "{output}");
+    assert!(output.stderr.contains("hint: keep either side, then run `brief sync`"), "{output}");
     // One side knew less than brief.toml wants.
     let short = lock.split("[[item]]").next().unwrap();
     project.write("brief.lock", short);
@@ -306,11 +309,14 @@ fn without_a_manifest_the_first_step_is_named() {
     for command in ["sync", "update"] {
         let output = project.run(&[command]);
         assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stderr.contains("there is no `brief.toml` in `$PROJECT`"), "{output}");
-        assert!(output.stderr.contains("hint: `brief add SOURCE` writes one"), "{output}");
+        assert!(output.stderr.contains("no `brief.toml` in `$PROJECT`"), "{output}");
+        assert!(output.stderr.contains("hint: run `brief add OWNER/REPO`"), "{output}");
     }
     assert!(!Path::new(&project.path()).join(".brief").join("installed.json").exists());
     project.write("brief.toml", "[sources.guidance]\ngit = \"acme/guidance\"\nall = true\n");
     let output = run(&project, &["list"]);
-    assert!(output.stderr.contains("`brief sync` installs what brief.toml says"), "{output}");
+    assert!(
+        output.stderr.contains("run `brief sync` to install the items of brief.toml"),
+        "{output}"
+    );
 }

@@ -23,11 +23,8 @@ fn an_update_shows_what_it_changes() {
 
     let outdated = project.run(&["update", "--check"]);
     assert_eq!(outdated.code, Some(1));
-    let line = format!(
-        "guidance: {} -> {}; `brief update guidance` moves it\n",
-        &before[..12],
-        &after[..12]
-    );
+    let line =
+        format!("guidance: {} -> {}; run `brief update guidance`\n", &before[..12], &after[..12]);
     assert_eq!(outdated.stdout, line);
     let files_before = files(&project.path());
     let plan = run(&project, &["update", "--dry-run"]);
@@ -42,7 +39,7 @@ fn an_update_shows_what_it_changes() {
     assert_eq!(summary(&output), "2 items: 0 created, 2 updated, 3 unchanged, 0 removed, 0 kept");
     assert!(project.read("brief.lock").contains(&after));
     let done = run(&project, &["update", "--check"]);
-    assert!(done.stderr.ends_with("nothing is outdated\n"), "{done}");
+    assert!(done.stderr.ends_with("all sources are up to date\n"), "{done}");
 }
 
 /// N13: an update of a source at a version changes nothing, says which one there is, and the command that it names works.
@@ -57,7 +54,7 @@ fn an_update_names_a_newer_version() {
     remote.git(&["tag", "v1.1.0"]);
     for args in [&["update"][..], &["update", "guidance"], &["update", "money", "--diff"]] {
         let output = run(&project, args);
-        let words = "guidance is pinned at v1.0.0; v1.1.0 exists\nhint: `brief update guidance@v1.1.0` moves it\n";
+        let words = "guidance is pinned at v1.0.0; v1.1.0 is available\nhint: run `brief update guidance@v1.1.0` to move to it\n";
         assert!(output.stderr.ends_with(words), "{output}");
     }
     let output = run(&project, &["update", "guidance@v1.1.0"]);
@@ -140,7 +137,7 @@ fn a_version_is_moved_on() {
     let outdated = project.run(&["update", "--check"]);
     assert_eq!(
         outdated.stdout,
-        "guidance (v1.0.0): there is v1.1.0; `brief update guidance@v1.1.0` moves it\n"
+        "guidance (v1.0.0): v1.1.0 is available; run `brief update guidance@v1.1.0`\n"
     );
     let plain = run(&project, &["update"]);
     assert!(plain.stderr.contains(" 0 updated"), "a tag stays: {plain}");
@@ -166,10 +163,10 @@ fn an_update_that_cannot_be_done_changes_nothing() {
     for (args, words) in [
         (&["update", "mony"][..], "did you mean `money`?"),
         (&["update", "gidance@v1.0.0"], "did you mean `guidance@v1.0.0`?"),
-        (&["update", "money@v1.0.0"], "no source is called `money`"),
-        (&["update", "guidance@"], "does not say which version"),
-        (&["update", "guidance@v9"], "has no branch, tag or commit `v9`"),
-        (&["update", "plain@v1"], "is a directory, which has no versions"),
+        (&["update", "money@v1.0.0"], "no source named `money`"),
+        (&["update", "guidance@"], "missing version after `guidance@`"),
+        (&["update", "guidance@v9"], "no branch, tag or commit `v9`"),
+        (&["update", "plain@v1"], "is a directory and has no versions"),
     ] {
         let output = project.run(args);
         assert!(matches!(output.code, Some(1 | 2)), "{args:?}: {output}");
@@ -180,7 +177,7 @@ fn an_update_that_cannot_be_done_changes_nothing() {
     for command in [&["update"][..], &["update", "--check"]] {
         let output = project.run(command);
         assert_eq!(output.code, Some(1), "{command:?}: {output}");
-        assert!(output.stderr.contains("git could not read"), "{command:?}: {output}");
+        assert!(output.stderr.contains("git cannot read"), "{command:?}: {output}");
         assert_eq!(files(&project.path()), before, "{command:?}");
     }
 }
@@ -264,8 +261,8 @@ fn a_removal_that_means_nothing_is_refused() {
     let before = files(&project.path());
     for (name, words) in [
         ("mony", "did you mean `money`?"),
-        ("nothing-like-it", "`brief list` shows what is installed"),
-        ("money", "`money` may be rule/money or skill/money"),
+        ("nothing-like-it", "run `brief list` to see what is installed"),
+        ("money", "`money` is ambiguous: rule/money or skill/money"),
     ] {
         let output = project.run(&["remove", name]);
         assert_eq!(output.code, Some(1), "{output}");
@@ -291,7 +288,7 @@ fn clean_removes_exactly_what_was_written() {
     run(&project, &["add", "acme/guidance"]);
     let installed = files(&project.path());
     let dry = run(&project, &["remove", "--all", "--dry-run"]);
-    assert!(dry.stdout.contains(".claude/rules/money.md: no longer wanted\n"), "{dry}");
+    assert!(dry.stdout.contains(".claude/rules/money.md: no longer needed\n"), "{dry}");
     assert_eq!(files(&project.path()), installed);
     let output = run(&project, &["remove", "--all"]);
     assert!(
@@ -318,7 +315,7 @@ fn a_diff_says_that_nothing_was_written() {
     let before = files(&project.path());
     for args in [&["update", "--diff"][..], &["sync", "--diff"]] {
         let output = run(&project, args);
-        let told = "nothing was written; the same without `--diff` does it\n";
+        let told = "nothing written; run without `--diff` to apply\n";
         assert!(output.stderr.ends_with(told), "{output}");
         assert_eq!(files(&project.path()), before);
     }

@@ -162,5 +162,9 @@ fn a_lock_from_a_newer_version_is_told_and_the_answer_is_there() {
     let output = project.run(&["context", "src/a.ts", "--client", "claude"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert!(output.stdout.contains("Here."), "{output}");
-    assert_eq!(count(&output.stderr, "has version 9, and this program knows 2"), 1, "{output}");
+    assert_eq!(
+        count(&output.stderr, "has version 9, but this version of brief supports 2"),
+        1,
+        "{output}"
+    );
 }

@@ -236,7 +236,7 @@ decisions:
     3 |   - {content: dead, match: ["lib/**", "docs/", "*.rs"]}
       |                             ^^^^^^^^
       |
-      = help: patterns are relative to the directory of this file; ignored files do not count
+      = help: patterns are relative to the directory of this file; ignored files are skipped
 
     warning[agents-yaml/unused-pattern]: context[1]: "docs/" matches no directory in the project
      --> AGENTS.yaml:3:39
@@ -244,7 +244,7 @@ decisions:
     3 |   - {content: dead, match: ["lib/**", "docs/", "*.rs"]}
       |                                       ^^^^^^^
       |
-      = help: patterns are relative to the directory of this file; ignored files do not count
+      = help: patterns are relative to the directory of this file; ignored files are skipped
 
     warning[agents-yaml/unused-pattern]: context[1]: "*.rs" matches no file in the project
      --> AGENTS.yaml:3:48
@@ -252,7 +252,7 @@ decisions:
     3 |   - {content: dead, match: ["lib/**", "docs/", "*.rs"]}
       |                                                ^^^^^^
       |
-      = help: patterns are relative to the directory of this file; ignored files do not count
+      = help: patterns are relative to the directory of this file; ignored files are skipped
 
     warning[agents-yaml/unused-pattern]: decisions[0]: "**/*.go" matches no file in the project
      --> AGENTS.yaml:5:46
@@ -260,7 +260,7 @@ decisions:
     5 |   - {decision: dead, rationale: too, match: ["**/*.go"]}
       |                                              ^^^^^^^^^
       |
-      = help: patterns are relative to the directory of this file; ignored files do not count
+      = help: patterns are relative to the directory of this file; ignored files are skipped
 
     warning[agents-yaml/unused-pattern]: context[0]: "src/*.py" matches no file in src
      --> src/AGENTS.yaml:1:32
@@ -268,7 +268,7 @@ decisions:
     1 | context: [{content: A, match: ["src/*.py"]}]
       |                                ^^^^^^^^^^
       |
-      = help: patterns are relative to the directory of this file; ignored files do not count
+      = help: patterns are relative to the directory of this file; ignored files are skipped
 
     ------- stderr -------
     5 warnings in 2 files
@@ -472,7 +472,7 @@ fn a_wrong_place_is_refused() {
     let shop = shop();
     insta::assert_snapshot!(shop.run(&["lint", "nowhere"]), @"
     ------- stderr -------
-    error: `nowhere` does not exist
+    error: file not found: `nowhere`
     [exit status: 1]
     [EOF]
     ");

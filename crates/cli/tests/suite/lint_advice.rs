@@ -23,7 +23,7 @@ fn a_dead_pattern_has_its_repair() {
     let project = project().with_file("AGENTS.yaml", text).with_file("src/api/x.py", "");
     let output = project.run(&["lint"]);
     assert!(output.stdout.contains("agents-yaml/directory-alone"), "{output}");
-    assert!(output.stdout.contains("`src/api/**` covers every file below it"), "{output}");
+    assert!(output.stdout.contains("write `src/api/**` to match every file below it"), "{output}");
 }
 
 /// U61: a field that is almost one of ours has a suggestion, and --strict fails.
@@ -76,7 +76,7 @@ fn a_bundle_may_name_what_another_source_has() {
     project.write("brief.toml", "[sources.gone]\ndirectory = \"../outside/gone\"\n");
     let gone = project.run(&["lint"]);
     assert!(gone.stdout.contains("item/bundle-unresolved"), "{gone}");
-    assert!(gone.stdout.contains("the source `gone` of brief.toml is not here"), "{gone}");
+    assert!(gone.stdout.contains("the source `gone` of brief.toml is not fetched"), "{gone}");
 }
 
 /// U33: a rule of Cursor that is named by hand is checked, wherever it lies.

@@ -175,7 +175,7 @@ fn editions_of_a_plugin_are_for_other_projects() {
     assert_eq!(codes(&own), [""; 0]);
     own.write("package.json", "{\"scripts\": {\"test\": \"x\"}}");
     let json = own.run(&["lint", "--json"]).json();
-    let message = "`test:all` is not a script: `package.json` does not define it";
+    let message = "unknown script `test:all`: not defined in `package.json`";
     assert_eq!(json["diagnostics"][0]["message"], message, "{json}");
 }
 
@@ -247,7 +247,7 @@ fn a_link_of_cursor_is_repaired_in_its_own_form() {
     commit(&project);
     let json = project.run(&["lint", "--json"]).json();
     let help = json["diagnostics"][0]["help"].as_str().unwrap();
-    assert!(help.starts_with("write `mdc:packages/shop/order_lines.ts`, its name now; "), "{json}");
+    assert!(help.starts_with("write `mdc:packages/shop/order_lines.ts`, its new name; "), "{json}");
     let json = project.run(&["stale", "--json"]).json();
     assert_eq!(json["found"][0]["replacement"], "mdc:packages/shop/order_lines.ts", "{json}");
 }

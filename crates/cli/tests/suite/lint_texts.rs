@@ -188,7 +188,7 @@ fn instructions_are_counted_for_one_file() {
     );
 }
 
-/// A comment that takes nothing back is a finding, unless other commands or `--pedantic` look for its rule.
+/// A comment that suppresses nothing is a finding, unless other commands or `--pedantic` look for its rule.
 #[test]
 fn an_unused_comment_is_found() {
     let text = "<!-- brief-ignore client/broken-link: one day -->\n\
@@ -203,9 +203,9 @@ fn an_unused_comment_is_found() {
     assert_eq!(
         codes,
         [
-            "client/broken-link` takes nothing back",
-            "no/such-rule` names no rule",
-            "guidance/missing-target` takes nothing back"
+            "client/broken-link` suppresses nothing",
+            "no/such-rule` names an unknown rule",
+            "guidance/missing-target` suppresses nothing"
         ]
     );
     assert!(found[0].contains("CLAUDE.md:1 ") && found[2].contains("CLAUDE.md:5 "), "{found:?}");

@@ -273,10 +273,10 @@ fn http_listens_where_it_is_told() {
         let output = project.run(args);
         assert!(output.code == Some(code) && output.stderr.contains(words), "{output}");
     };
-    refused(&["mcp", "--http", "0.0.0.0:0"], 1, "can be reached from other machines");
-    refused(&["mcp", "--http", "nowhere"], 2, "`nowhere` is not an address");
-    refused(&["mcp", "--http", "0", "--token-file", "short"], 2, "16 or more printable characters");
-    refused(&["mcp", "--http", "0", "--token-file", "none"], 2, "cannot be read");
+    refused(&["mcp", "--http", "0.0.0.0:0"], 1, "other machines can reach `0.0.0.0:0`");
+    refused(&["mcp", "--http", "nowhere"], 2, "invalid address `nowhere`");
+    refused(&["mcp", "--http", "0", "--token-file", "short"], 2, "needs at least 16 characters");
+    refused(&["mcp", "--http", "0", "--token-file", "none"], 2, "cannot read the token");
     let mut server = HttpServer::start(&project, &["mcp", "--http", "0", "--token-file", "token"]);
     assert_eq!(server.ask(&[]).0, 401);
     server.token = "a-token-of-my-own-1234".to_owned();
@@ -317,7 +317,7 @@ fn a_global_server_goes_to_the_home_directory() {
     let project =
         shop().with_file(".mcp.json", "{\"mcpServers\": {\"brief\": {\"command\": \"mine\"}}}\n");
     let output = project.run(&["mcp", "install", "claude"]);
-    assert!(output.stderr.contains("was left as it is"), "{output}");
+    assert!(output.stderr.contains("did not change `brief`"), "{output}");
     assert_eq!(output.code, Some(1), "{output}");
 }
 

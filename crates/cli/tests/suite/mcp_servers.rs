@@ -35,7 +35,7 @@ fn servers_are_listed_with_their_place() {
     site  .context/context-config.json:4
       https://x.test/mcp
     ------- stderr -------
-    asking starts none of them; `--check` starts each and lists its tools
+    servers not started; pass `--check` to start them and list their tools
     warning[context-dir/mcp-invalid-server]: .context/context-config.json:5:5: server `broken` is ignored: has neither `command` nor `url`
     [EOF]
     ");
@@ -62,7 +62,7 @@ fn each_client_gets_its_own_shape() {
         claude.json(),
         json!({"mcpServers": {"files": {"command": "mcp-files", "args": ["--root", "."], "env": {"LEVEL": "1"}}}})
     );
-    assert!(claude.stderr.contains("`site` is left out: is disabled"), "{claude}");
+    assert!(claude.stderr.contains("skipped `site`: is disabled"), "{claude}");
     for client in ["claude", "copilot", "cursor", "gemini", "opencode"] {
         let output = project.run(&["mcp", "servers", "--for", client]);
         assert!(output.json().is_object(), "{client}");
@@ -124,8 +124,8 @@ fn servers_of_clients_are_listed() {
     off  opencode.json:1, for opencode, disabled
       a b
     ------- stderr -------
-    warning: .vscode/mcp.json is not read: is not JSON: Unexpected word on line 1 column 1
-    asking starts none of them; `--check` starts each and lists its tools
+    warning: cannot read .vscode/mcp.json: is not JSON: Unexpected word on line 1 column 1
+    servers not started; pass `--check` to start them and list their tools
     [EOF]
     ");
     std::fs::create_dir_all(project.home().join(".codex")).unwrap();

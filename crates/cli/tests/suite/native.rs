@@ -14,7 +14,7 @@ fn a_rule_of_one_client_is_shown_for_a_path() {
     assert!(output.stdout.contains("No `any`."), "{output}");
     let output = project.run(&["why", "src/a.py", "--only", "client-files"]);
     assert!(output.stdout.contains("globs `**/*.ts` does not cover src/a.py"), "{output}");
-    assert!(output.stdout.contains("it only imports AGENTS.md"), "{output}");
+    assert!(output.stdout.contains("only imports AGENTS.md"), "{output}");
     let output = project.run(&["context", "src/a.ts", "--only", "agents-yaml"]);
     assert!(!output.stdout.contains("Prices"), "{output}");
 }

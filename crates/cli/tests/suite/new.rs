@@ -55,7 +55,7 @@ fn nothing_is_overwritten() {
     let project = project().with_file("content/rules/demo/RULE.md", "mine\n");
     insta::assert_snapshot!(project.run(&["registry", "new", "rule", "demo", "--in", "content"]), @"
     ------- stderr -------
-    error: `content/rules/demo/RULE.md` exists already
+    error: `content/rules/demo/RULE.md` already exists
     hint: choose another name, or edit it
     [exit status: 1]
     [EOF]
@@ -87,9 +87,7 @@ fn a_project_that_uses_items_gets_none_of_its_own() {
         ] {
             let output = project.run(args);
             assert_eq!(output.code, Some(1), "{output}");
-            let words = format!(
-                "`$PROJECT` installs items of registries ({proof}); it is not a source registry"
-            );
+            let words = format!("`$PROJECT` is a project, not a registry ({proof})");
             assert!(output.stderr.contains(&words), "{output}");
             assert!(output.stderr.contains("hint: write the item in the registry"), "{output}");
         }

@@ -308,7 +308,7 @@ fn n33_what_is_no_project_is_not_searched() {
     fs::write(home.join("deep/.claude/rules/far.md"), "Far.\n").unwrap();
     let above = home.parent().unwrap().to_str().unwrap().to_owned();
     let home = home.to_str().unwrap();
-    let unread = "not a project; only what lies directly in it is read";
+    let unread = "not a project; brief reads only its top level";
     for place in ["/", home, &above] {
         for command in [
             &["lint"][..],
@@ -369,7 +369,7 @@ fn n33_what_lasts_is_told_of_at_a_terminal() {
         ("coverage", "reading the project: 1 s"),
         ("stale", "reading the project: 1 s"),
         ("audit", "reading the project: 1 s"),
-        ("doctor", "examining the project: 1 s"),
+        ("doctor", "checking the setup: 1 s"),
     ] {
         let seen = project.run_watched_through(&late, &[command]);
         let shown = format!("\r\u{1b}[2K{told}");
@@ -401,7 +401,7 @@ fn every_kind_of_repository_is_recognized() {
     assert!(output.stderr.contains("No problems in 1 file"), "{output}");
     let output = project.run_in("worktree/sub", &["stale"], "");
     assert!(output.stderr.contains("git history"), "{output}");
-    let told = "is a file that leads to no repository, so there is no history here";
+    let told = "does not point to a repository";
     for command in [&["lint"][..], &["stale"], &["show", "a.py"], &["doctor"]] {
         let output = project.run_in("worktree/sub", command, "");
         assert!(output.stderr.contains(told), "{command:?}: {output}");
@@ -509,7 +509,7 @@ fn a_file_without_permission_is_a_finding_everywhere() {
         let Some(output) = run_without_privileges(&project, ".", command) else { return };
         let said = format!("{}{}", output.stdout, output.stderr);
         assert!(
-            said.contains("CLAUDE.md") && said.contains("cannot be read"),
+            said.contains("CLAUDE.md") && said.contains("cannot read"),
             "{command:?}: {output}"
         );
         assert!(said.contains("ermission denied"), "{command:?}: {output}");

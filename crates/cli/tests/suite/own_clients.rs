@@ -185,7 +185,7 @@ fn y02_a_fetched_client_writes_no_file_of_others() {
         ] {
             let added = project.run(args);
             assert_eq!(added.code, Some(1), "{client}\n{added}");
-            assert!(added.stdout.contains("may not write"), "{client}\n{added}");
+            assert!(added.stdout.contains("cannot write"), "{client}\n{added}");
             assert!(added.stdout.contains("registry/.brief/clients/acme.toml:"), "{added}");
         }
         assert_eq!(project.read("Makefile"), "build:\n\ttrue\n");

@@ -59,7 +59,7 @@ fn a_policy_that_cannot_be_followed_stops_everything() {
             let output = if call[0] == "agent" { project.spawn(call) } else { project.run(call) };
             assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{call:?} {output}");
             let line = if text.starts_with('[') { 2 } else { 1 };
-            let place = format!("home/.config/brief/policy.toml:{line}` cannot be followed: ");
+            let place = format!("home/.config/brief/policy.toml:{line}`: ");
             assert!(output.stderr.contains(&place), "{call:?} {output}");
         }
         for name in ["marker", ".claude", ".agents/rules"] {
@@ -92,7 +92,7 @@ fn sources_are_forbidden_before_anything_is_read() {
     refused(&["task", "t", "-d", &source]);
     let doctor = project.run(&["doctor"]);
     assert_eq!(doctor.code, Some(1), "{doctor}");
-    assert!(doctor.stdout.contains("policy.toml: this policy counts here"), "{doctor}");
+    assert!(doctor.stdout.contains("policy.toml: policy in effect"), "{doctor}");
     assert!(doctor.stdout.contains("warning[policy]: the source `a` is forbidden"), "{doctor}");
     let project = with_policy(project, &format!("[sources]\nallow = [\"{source}\"]\n"));
     let added = project.run(&["sync"]);
@@ -190,7 +190,7 @@ fn the_hook_is_not_installed_where_hooks_are_forbidden() {
     let project = with_policy(project(), "[capabilities]\nnever = [\"hooks\"]\n");
     let output = project.run(&["hook", "install", "claude"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("policy.toml:2` never installs what has `hooks`"), "{output}");
+    assert!(output.stderr.contains("policy.toml:2` forbids items with `hooks`"), "{output}");
     assert!(!project.path().join(".claude").exists());
 }
 
@@ -209,7 +209,7 @@ fn items_that_can_do_what_is_forbidden_are_not_installed() {
     let project = with_policy(project, "[capabilities]\nnever = [\"hosts\"]\n");
     let output = project.run(&["add", &source]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stdout.contains("policy.toml:2` never installs what has `hosts`"), "{output}");
+    assert!(output.stdout.contains("policy.toml:2` forbids items with `hosts`"), "{output}");
     assert!(!project.path().join(".agents/skills/net").exists());
     assert!(!project.path().join(".claude/skills/net").exists());
 }
@@ -265,7 +265,7 @@ mod machine {
         let doctor = run(&["doctor"]);
         let shown = String::from_utf8_lossy(&doctor.stdout).into_owned();
         for file in ["/etc/brief/policy.toml: ", ".config/brief/policy.toml: "] {
-            assert!(shown.contains(&format!("{file}this policy counts here")), "{shown}");
+            assert!(shown.contains(&format!("{file}policy in effect")), "{shown}");
         }
         // Without it, the command runs.
         assert_eq!(project.run(&["task", "t", "--exec"]).code, Some(0));
@@ -294,8 +294,8 @@ mod machine {
         let project = project();
         let source = registry(&project);
         for (policy, problem) in [
-            ("execution = nevr\n", "/etc/brief/policy.toml:1` cannot be followed"),
-            ("[source]\n", "/etc/brief/policy.toml:1` cannot be followed"),
+            ("execution = nevr\n", "cannot apply the policy `/etc/brief/policy.toml:1`"),
+            ("[source]\n", "cannot apply the policy `/etc/brief/policy.toml:1`"),
         ] {
             let output = run_on_machine(&project, policy, &["add", &source]);
             assert_eq!(output.status.code(), Some(2), "{}", said(&output));
@@ -305,7 +305,7 @@ mod machine {
         fs::create_dir(&directory).unwrap();
         let output = run_with(&project, &directory, &["add", &source]);
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-        let problem = "/etc/brief/policy.toml` cannot be read";
+        let problem = "cannot read the policy `/etc/brief/policy.toml`";
         assert!(said(&output).contains(problem), "{}", said(&output));
         assert!(!project.path().join("brief.lock").exists());
     }
@@ -321,11 +321,11 @@ fn the_rules_in_force_are_shown() {
     for rule in [
         "policy.toml:2  allows only `github.com/acme`",
         "policy.toml:3  denies `github.com/acme/old`",
-        "policy.toml:6  never installs what has `hooks`",
+        "policy.toml:6  forbids items with `hooks`",
     ] {
         assert!(shown.stdout.contains(rule), "{rule}: {shown}");
     }
     assert!(shown.stderr.contains("3 rules"), "{shown}");
     let none = crate::project().run(&["trust", "--policy"]);
-    assert!(none.stderr.contains("no policy is in force"), "{none}");
+    assert!(none.stderr.contains("no policy in effect"), "{none}");
 }

@@ -32,13 +32,13 @@ fn findings_in_items_show_their_place() {
     let text = rule("b", "audience: [claude, cursr]\n", "## A\n\nUse ${file}.\n");
     let project = project().with_file("rules/a/RULE.md", text);
     insta::assert_snapshot!(project.run(&["lint"]), @"
-    error[item/name-mismatch]: the name is `b`, but the directory is called `a`
+    error[item/name-mismatch]: the name is `b`, but the directory is named `a`
      --> rules/a/RULE.md:3:7
       |
     3 | name: b
       |       ^
       |
-      = help: give the directory and the field one name
+      = help: use the same name for the directory and the field
 
     error[item/unknown-client]: unknown client `cursr`
      --> rules/a/RULE.md:6:20
@@ -182,22 +182,22 @@ fn a_code_is_explained_by_its_page() {
 fn an_unknown_code_has_near_ones() {
     insta::assert_snapshot!(project().run(&["lint", "--explain", "item/fence-langauge"]), @"
     ------- stderr -------
-    error: there is no code `item/fence-langauge`
+    error: unknown rule `item/fence-langauge`
     hint: did you mean `item/fence-language`?
     [exit status: 1]
     [EOF]
     ");
     insta::assert_snapshot!(project().run(&["lint", "--explain", "unused-pattern"]), @"
     ------- stderr -------
-    error: there is no code `unused-pattern`
+    error: unknown rule `unused-pattern`
     hint: did you mean `client/unused-pattern` or `agents-yaml/unused-pattern` or `context-dir/unused-pattern`?
     [exit status: 1]
     [EOF]
     ");
     insta::assert_snapshot!(project().run(&["lint", "--explain", "nothing/like/it"]), @"
     ------- stderr -------
-    error: there is no code `nothing/like/it`
-    hint: a code stands in brackets after `error` or `warning`
+    error: unknown rule `nothing/like/it`
+    hint: use the name in brackets, as in `error[yaml/duplicate-key]`
     [exit status: 1]
     [EOF]
     ");

@@ -65,7 +65,7 @@ fn x03_the_projects_git_is_not_started() {
             let output = command.env("PATH", &path).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(!project.outside_directory().join("mark").exists(), "{path} {args:?}: {said}");
-            assert!(!said.contains("not found in a directory"), "{path} {args:?}: {said}");
+            assert!(!said.contains("on `PATH` outside the project"), "{path} {args:?}: {said}");
         }
     }
 }
@@ -99,7 +99,7 @@ fn x03_the_git_of_the_project_of_c_is_not_started() {
                     !project.outside_directory().join("mark").exists(),
                     "{path} {args:?}: {said}"
                 );
-                assert!(!said.contains("not found in a directory"), "{path} {args:?}: {said}");
+                assert!(!said.contains("on `PATH` outside the project"), "{path} {args:?}: {said}");
             }
         }
     }
@@ -112,14 +112,8 @@ fn x03_no_git_outside_the_project_is_said() {
     plant(&project);
     for path in [".", "", "node_modules/.bin", &project.path().display().to_string()] {
         for (args, words) in [
-            (
-                &["diff"][..],
-                "`git` was not found in a directory of `PATH` outside the project, and reads the revisions",
-            ),
-            (
-                &["add", "acme/guidance"],
-                "`git` was not found in a directory of `PATH` outside the project, and is needed for",
-            ),
+            (&["diff"][..], "cannot read revisions: no `git` on `PATH` outside the project"),
+            (&["add", "acme/guidance"], "no `git` on `PATH` outside the project"),
         ] {
             let output = project.prepare_command("", args).env("PATH", path).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();

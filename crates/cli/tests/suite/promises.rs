@@ -53,7 +53,7 @@ fn the_readme_counts_the_clients() {
 #[test]
 fn the_documents_count_the_hooks() {
     let refused = project().run(&["hook", "install", "no-such-client"]).stderr;
-    let known = refused.split("with a hook: ").nth(1).unwrap_or_default();
+    let known = refused.split("clients with hooks: ").nth(1).unwrap_or_default();
     let count = known.trim().split(", ").filter(|name| *name != "`copilot-vscode`").count();
     assert_eq!(count, 6 + 8);
     assert!(document("README.md").contains("[eight others](docs/reference/hook.md#clients)"));

@@ -133,7 +133,7 @@ fn a_change_has_the_hashes_of_its_files() {
         std::fs::write(&new, "abc").unwrap();
     });
     assert_eq!(found[1]["after"], abc, "{found:?}");
-    assert_eq!(found[1]["missing"]["before"], "the file was not there");
+    assert_eq!(found[1]["missing"]["before"], "the file did not exist");
     let stored = project.home().join(".local/state/brief/receipts");
     for file in std::fs::read_dir(stored).unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();

@@ -70,7 +70,7 @@ fn what_a_command_did_not_show_is_late() {
             "{client}: {found:?}"
         );
         let shown = project.run(&["log", "src/api/a.py"]).stdout;
-        let sentence = "late: a command changed the file before, and no event showed it";
+        let sentence = "late: a command had changed the file before without an event";
         assert!(shown.contains(sentence), "{shown}");
     }
 }

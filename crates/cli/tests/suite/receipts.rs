@@ -60,7 +60,7 @@ fn a_call_that_was_held_back_says_so() {
         &tool(&project, "PreToolUse", "Edit", "src/api/a.py"),
     );
     assert_eq!(receipts(&project, &[])["receipts"][0]["held"], true);
-    assert!(project.run(&["log"]).stdout.contains("PreToolUse, held back"));
+    assert!(project.run(&["log"]).stdout.contains("PreToolUse, blocked"));
 }
 
 /// `[SESSION|FILE|ITEM]`.
@@ -142,7 +142,7 @@ fn what_a_client_loads_is_compared_with_what_we_believe() {
         .with_file("docs/more.md", "x\n")
         .with_file("src/CLAUDE.md", "y\n");
     let none = project.run(&["log", "--mismatch"]);
-    assert!(none.stderr.contains("no client has reported"), "{none}");
+    assert!(none.stderr.contains("no client reported"), "{none}");
     let loaded = |path: &str, reason: &str| {
         let more = json!({"file_path": project.path().join(path), "load_reason": reason});
         let output = hook(&project, &["claude"], &payload(&project, "InstructionsLoaded", &more));

@@ -105,11 +105,11 @@ fn a_foreign_extension_is_in_the_way() {
 /// U47: settings that are no object are named as what they are.
 #[test]
 fn settings_that_are_no_object_are_named() {
-    for (settings, word) in [("null", "`null`"), ("[]", "a list"), ("\\\"x\\\"", "a text")] {
+    for (settings, word) in [("null", "`null`"), ("[]", "a list"), ("\\\"x\\\"", "a string")] {
         let case = format!(
             r#"{{"id": "x", "files": {{".claude/settings.local.json": "{settings}"}}, "cwd": ".",
                 "args": ["claude", "enable"], "stdin": null, "expect": {{"exit": 1,
-                "stderr_contains": [".claude/settings.local.json holds {word}, not an object"]}}}}"#
+                "stderr_contains": [".claude/settings.local.json contains {word}, not an object"]}}}}"#
         );
         assert!(differences(&case).is_empty(), "{:?}", differences(&case));
     }

@@ -149,7 +149,7 @@ fn a_server_is_asked_and_does_not_deliver() {
     };
     assert_eq!(
         fix(&project)["fix"],
-        "run `brief mcp install zed` so that the agent can ask for it"
+        "run `brief mcp install zed` so that the agent can request it"
     );
     set_up(&project, &["mcp", "install", "zed"]);
     assert_eq!(state_of_entry(&project, "zed").0, "missing");
@@ -296,7 +296,7 @@ fn the_matrix_as_json() {
                 "claude": delivered, "cursor": delivered,
                 "zed": {
                     "how": "missing", "cause": "not-supported", "same_as": null,
-                    "reason": "Zed has no hook that carries guidance", "tokens": 3
+                    "reason": "Zed has no hooks that can add context", "tokens": 3
                 }
             }
         })
@@ -393,10 +393,10 @@ fn active_offered_and_manual_stand_apart() {
     AGENTS.yaml:2
       Use integers.
 
-    listed: the agent may ask for it
+    listed: the agent reads it on demand
       incident: When it burns (read .context/incident.md)
 
-    manual: only when it is mentioned
+    manual: only when mentioned
       release (--mention release)
     [EOF]
     ");

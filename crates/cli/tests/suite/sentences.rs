@@ -201,7 +201,7 @@ fn an_item_of_a_newer_schema_suggests_an_upgrade() {
         let output = project.run(args);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(output.stderr.contains("upgrade brief"), "{output}");
-        assert!(!output.stderr.contains("corrected in the source"), "{output}");
+        assert!(!output.stderr.contains("fix it in the source"), "{output}");
     }
 }
 
@@ -330,7 +330,7 @@ fn a_policy_that_cannot_be_read_stops_an_installation() {
         std::os::unix::fs::symlink("/nowhere/policy.toml", place.join("policy.toml")).unwrap();
         let output = project.run(&["-C", "app", "add", "../reg"]);
         assert_eq!(output.code, Some(2), "{output}");
-        assert!(output.stderr.contains("a link that leads nowhere"), "{output}");
+        assert!(output.stderr.contains("is a broken link"), "{output}");
     }
 }
 
@@ -488,6 +488,6 @@ fn servers_that_do_not_start_are_named() {
         r#"{"mcpServers": {"evil": {"command": "touch", "args": ["ran.txt"]}}}"#,
     );
     let output = project.run(&["mcp", "servers", "--check"]);
-    assert!(output.stderr.contains("the servers do not start (`evil`)"), "{output}");
+    assert!(output.stderr.contains("servers not started (`evil`)"), "{output}");
     assert!(!project.path().join("ran.txt").exists());
 }

@@ -53,9 +53,9 @@ fn tokens_of_a_path() {
     );
     insta::assert_snapshot!(project().run(&["tokens", "a.py"]), @"
     ------- stderr -------
-    warning: no guidance found on the way to a.py
+    warning: no guidance found for a.py
     warning: `$PROJECT` is not in a git repository, so parent directories are not read
-    hint: `brief init` writes an AGENTS.yaml to start from
+    hint: run `brief init` to create an AGENTS.yaml
     [EOF]
     ");
 }
@@ -127,7 +127,7 @@ fn every_dialect_is_seen_from_above() {
       ~3  ████████    CLAUDE.md:1  CLAUDE, for 8 files
       ~2  █████       .context/py.md:5  py, for 1 file
       ~2  █████       src/AGENTS.yaml:2  context[0], for 2 files
-      ~0              .context/notes.txt:1  notes, ~4 when it is mentioned
+      ~0              .context/notes.txt:1  notes, ~4 when mentioned
 
     by format
       ~7  ██████████  client-files  2 items
@@ -150,13 +150,13 @@ fn every_dialect_is_seen_from_above() {
     .  ~12
       ~3  AGENTS.md:1  AGENTS, client-files instructions, always
       ~3  CLAUDE.md:1  CLAUDE, client-files instructions, always
-      ~0  .context/notes.txt:1  notes, context-dir context, manual  (~4 when it is mentioned)
+      ~0  .context/notes.txt:1  notes, context-dir context, manual  (~4 when mentioned)
       ~2  .context/py.md:5  py, context-dir context, auto
       ~4  .claude/rules/lib.md:4  lib, client-files rule, glob
       src/  ~2
         ~2  src/AGENTS.yaml:2  context[0], agents-yaml context, match **
     ------- stderr -------
-    2 directories, 6 items, ~11 tokens (~14 with what stands in several places)
+    2 directories, 6 items, ~11 tokens (~14 with duplicates)
     [EOF]
     ");
     insta::assert_snapshot!(project.run(&["coverage", "--client", "claude"]), @r#"
@@ -164,7 +164,7 @@ fn every_dialect_is_seen_from_above() {
       .claude/rules/lib.md:2  paths: "lib/**" matches no file in the project
 
     items that never apply
-      .claude/rules/lib.md:4  lib: it applies to no file or directory of the project
+      .claude/rules/lib.md:4  lib: applies to no file or directory in the project
     ------- stderr -------
     2 findings; 0 of 8 files without guidance
     [EOF]
@@ -250,7 +250,7 @@ fn tree_shows_directories_with_their_items() {
 fn a_place_must_be_a_directory_of_the_project() {
     for command in [&["tokens", "--tree"][..], &["coverage"]] {
         for (path, said) in [
-            ("nowhere", "`nowhere` does not exist"),
+            ("nowhere", "file not found: `nowhere`"),
             ("README.md", "`README.md` is not a directory"),
             ("..", "is outside"),
         ] {
@@ -269,7 +269,7 @@ fn coverage_finds_what_misses() {
       AGENTS.yaml:3  context[1]: "lib/**" matches no file in the project
 
     items that never apply
-      AGENTS.yaml:4  context[2]: it applies to no file or directory of the project
+      AGENTS.yaml:4  context[2]: applies to no file or directory in the project
       AGENTS.yaml:5  context[3]: invalid: invalid when "sometimes" (must be before, after, or all)
 
     files without guidance
@@ -316,7 +316,7 @@ fn coverage_finds_what_is_heavy() {
         .with_file("AGENTS.yaml", format!("context:\n  - content: {text}\n"))
         .with_file("a.py", "");
     insta::assert_snapshot!(project.run(&["coverage", "--strict"]), @"
-    items for nearly every file that cost much
+    expensive items that apply to nearly every file
       AGENTS.yaml:2  context[0]: ~599 tokens, for 2 files
     ------- stderr -------
     1 finding; 0 of 2 files without guidance
@@ -381,7 +381,7 @@ fn tree_shows_items_of_a_registry() {
     let output = project.run(&["tokens", "--tree"]);
     assert_eq!(
         output.stdout,
-        "rules/  ~0\n  ~0  rules/money/RULE.md:1  money, items rule, manual  (~5 when it is installed)\n",
+        "rules/  ~0\n  ~0  rules/money/RULE.md:1  money, items rule, manual  (~5 when installed)\n",
         "{output}"
     );
     // They are not guidance for people who work on the registry.
@@ -419,5 +419,5 @@ fn two_totals_have_words() {
         .with_file(".agents/rules/a.md", text)
         .with_file(".agents/rules/b.md", text);
     let output = project.run(&["tokens", "--tree"]);
-    assert!(output.stderr.contains(" with what stands in several places)"), "{output}");
+    assert!(output.stderr.contains(" with duplicates)"), "{output}");
 }

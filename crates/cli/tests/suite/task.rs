@@ -374,7 +374,7 @@ fn rules_that_a_client_limits_are_left_out() {
     }
     let explained = project.run(&["task", "t", "--explain"]).stdout;
     for reason in
-        ["applies to some files, and a task names none", "its client offers it by its description"]
+        ["applies only to some files, and a task names none", "is only listed by its description"]
     {
         assert!(explained.contains(reason), "{reason}: {explained}");
     }

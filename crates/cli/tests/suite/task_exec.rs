@@ -84,12 +84,12 @@ fn a_failing_command_stays_as_written() {
     !`echo x; exit 3`, !`nosuchprogram 2>&-`
 
     ------- stderr -------
-    warning[tasks/command-failed]: .agents/tasks/t.md:5:1: the command `echo x; exit 3` stays as written: it ended with status 3
-    warning[tasks/command-failed]: .agents/tasks/t.md:5:20: the command `nosuchprogram 2>&-` stays as written: it ended with status 127
+    warning[tasks/command-failed]: .agents/tasks/t.md:5:1: the command `echo x; exit 3` stays as written: exited with status 3
+    warning[tasks/command-failed]: .agents/tasks/t.md:5:20: the command `nosuchprogram 2>&-` stays as written: exited with status 127
     [EOF]
     ");
     let output = with_task("!`kill -9 $$`").run(&["task", "t"]);
-    assert!(output.stderr.contains("a signal ended it"), "{output}");
+    assert!(output.stderr.contains("killed by a signal"), "{output}");
 }
 
 /// A pipe that stays open for as long as some program lives that a command has started.
@@ -132,8 +132,7 @@ fn a_hanging_command_is_ended_with_its_children() {
     assert_eq!(
         output.stderr,
         format!(
-            "warning[tasks/command-failed]: .agents/tasks/t.md:1:1: the command `{HANG}` stays as written: it took \
-             longer than 1 s and was ended\n"
+            "warning[tasks/command-failed]: .agents/tasks/t.md:1:1: the command `{HANG}` stays as written: timed out after 1 s\n"
         )
     );
     assert_eq!(output.code, Some(0));
@@ -148,7 +147,7 @@ fn endless_output_is_cut_off() {
     insta::assert_snapshot!(with_task("A !`yes` B").run(&["task", "t"]), @"
     A !`yes` B
     ------- stderr -------
-    warning[tasks/command-failed]: .agents/tasks/t.md:1:3: the command `yes` stays as written: it wrote more than 1048576 bytes and was ended
+    warning[tasks/command-failed]: .agents/tasks/t.md:1:3: the command `yes` stays as written: stopped after more than 1048576 bytes of output
     [EOF]
     ");
     let output = with_task("!`yes | head -c 1048576`").run(&["task", "t"]);
@@ -169,7 +168,7 @@ fn a_prompt_runs_64_commands() {
         let place = format!(".agents/tasks/t.md:{number}:1: the command `printf {number}`");
         let beginning = format!("warning[tasks/command-failed]: {place}");
         assert!(warning.starts_with(&beginning), "{warning}");
-        assert!(warning.contains("64 commands have run already"), "{warning}");
+        assert!(warning.contains("a prompt runs at most 64 commands"), "{warning}");
     }
 }
 
@@ -190,7 +189,7 @@ fn a_script_prepares_its_rule() {
     assert_eq!(output.stdout, "A: @data.txt\n\nB: t0 1\n# more\n\nTask: t0 1\n\n", "{output}");
     assert_eq!(
         output.stderr,
-        "warning[tasks/missing-file]: .agents/rules/a.md:1:4: `@data.txt` stays as written: there is no such file\n"
+        "warning[tasks/missing-file]: .agents/rules/a.md:1:4: `@data.txt` stays as written: file not found\n"
     );
 }
 
@@ -214,7 +213,7 @@ fn what_a_script_prints_is_for_people() {
     let project = with_bootstrap("Rule.\n", "#!/bin/sh\nyes | head -c 3000000\ntouch marker\n");
     let output = project.run(&["task", "t"]);
     assert_eq!((output.stdout.as_str(), output.code), ("Rule.\n\nTask.\n\n", Some(0)));
-    assert!(output.stderr.ends_with("y\n\n[the rest is left out: more than 1048576 bytes]\n"));
+    assert!(output.stderr.ends_with("y\n\n[truncated: more than 1048576 bytes]\n"));
     assert!(ran(&project), "the script goes on");
 }
 
@@ -229,13 +228,13 @@ fn a_failing_script_is_a_warning() {
 
     ------- stderr -------
     bad luck
-    warning[tasks/bootstrap-failed]: .agents/rules/r.md:1:1: the script `r-bootstrap` failed: it ended with status 3
+    warning[tasks/bootstrap-failed]: .agents/rules/r.md:1:1: the script `r-bootstrap` failed: exited with status 3
     [EOF]
     ");
     let project = with_bootstrap("Rule.\n", "#!/no/such/program\n");
     let output = project.run(&["task", "t"]);
     assert_eq!(output.stdout, "Rule.\n\nTask.\n\n");
-    assert!(output.stderr.contains("`r-bootstrap` failed: it could not be started"), "{output}");
+    assert!(output.stderr.contains("`r-bootstrap` failed: cannot start"), "{output}");
 }
 
 #[test]
@@ -244,7 +243,7 @@ fn a_hanging_script_is_ended_with_its_children() {
     let alive = Alive::watch(&project);
     let output = project.run(&["task", "t", "--time-limit", "1"]);
     assert_eq!((output.stdout.as_str(), output.code), ("Rule.\n\nTask.\n\n", Some(0)), "{output}");
-    assert!(output.stderr.contains("`r-bootstrap` failed: it took longer than 1 s"), "{output}");
+    assert!(output.stderr.contains("`r-bootstrap` failed: timed out after 1 s"), "{output}");
     alive.expect("started");
     alive.expect("ended");
 }
@@ -312,7 +311,7 @@ fn the_field_runs_instead_of_the_file() {
     assert_eq!(output.stdout, "Rule.\n\nTask.\n\n");
     assert!(
         output.stderr.starts_with("warning[tasks/bootstrap-failed]: .agents/rules/r.md:2:")
-            && output.stderr.ends_with("failed: it ended with status 4\n"),
+            && output.stderr.ends_with("failed: exited with status 4\n"),
         "{output}"
     );
 }
@@ -403,7 +402,7 @@ fn a_dry_run_shows_everything_and_runs_nothing() {
     assert_eq!(outcomes, ["not run"; 6]);
     insta::assert_snapshot!(project.run(&["task", "off", "-r", "--dry-run"]), @"
     ------- stderr -------
-    nothing would be run
+    nothing would run
     [EOF]
     ");
     assert!(!ran(&project));
@@ -429,7 +428,7 @@ fn a_look_runs_nothing() {
         assert!(!ran(&project), "{args:?}");
     }
     let explained = project.run(&["task", "t", "-p", "p=1", "--explain"]).stderr;
-    assert_eq!(explained, "5 commands and scripts would run, and their output is not counted\n");
+    assert_eq!(explained, "5 commands and scripts would run; their output is not counted\n");
 }
 
 /// Reference: "130: interrupted", and standard output is empty; what runs is ended.
@@ -459,6 +458,6 @@ fn a_script_that_would_run_as_another_is_refused() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();
     let output = project.run(&["task", "t"]);
     assert_eq!((output.stdout.as_str(), output.code), ("Rule.\n\nTask.\n\n", Some(0)), "{output}");
-    assert!(output.stderr.contains("it would run as another user or group"), "{output}");
+    assert!(output.stderr.contains("would run as another user or group"), "{output}");
     assert!(!ran(&project));
 }

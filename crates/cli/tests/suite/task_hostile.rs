@@ -283,7 +283,7 @@ fn front_matter_of_any_kind_is_survived() {
             let output = project.run(args);
             let beginning: String = header.chars().take(20).collect();
             // Ruling T12: the task that was asked for must be YAML; in other files it is reported.
-            if output.stderr.contains("the front matter of the task is not YAML") {
+            if output.stderr.contains("the frontmatter of the task is not valid YAML") {
                 assert_eq!((args[1], output.code), ("u", Some(1)), "{beginning:?}: {output}");
                 continue;
             }

@@ -56,7 +56,7 @@ mcp_server: {args: []}
         .with_file(".agents/commands/deploy.md", "Deploy ${a b}.\n")
         .with_file(".env", "TOKEN=x\n");
     insta::assert_snapshot!(project.run(&["lint"]), @r"
-    warning[tasks/placeholder-unfillable]: nothing can fill `${a b}`: that is not a parameter name
+    warning[tasks/placeholder-unfillable]: nothing can fill `${a b}`: it is not a parameter name
      --> .agents/commands/deploy.md:1:8
       |
     1 | Deploy ${a b}.
@@ -64,13 +64,13 @@ mcp_server: {args: []}
       |
       = help: to keep it as text, set `expand: false`
 
-    warning[tasks/missing-file]: `@docs/api.md` leads to no file
+    warning[tasks/missing-file]: file not found: `@docs/api.md`
      --> .agents/tasks/deploy.md:1:6
       |
     1 | Read @docs/api.md and @.env first.
       |      ^^^^^^^^^^^^
       |
-      = help: paths start at the project's directory
+      = help: paths are relative to the project's root
 
     warning[tasks/sensitive-file]: such files hold secrets and are never read (`.env`)
      --> .agents/tasks/deploy.md:1:23
@@ -78,7 +78,7 @@ mcp_server: {args: []}
     1 | Read @docs/api.md and @.env first.
       |                       ^^^^^
 
-    warning[tasks/unknown-command]: there is no command `/deplyo`
+    warning[tasks/unknown-command]: unknown command `/deplyo`
      --> .agents/tasks/deploy.md:3:1
       |
     3 | /deplyo now
@@ -86,7 +86,7 @@ mcp_server: {args: []}
       |
       = help: did you mean `/deploy`?
 
-    warning[tasks/unknown-field]: `selector` is not a field of this format
+    warning[tasks/unknown-field]: unknown field `selector`
      --> .agents/tasks/fix-bug.md:2:1
       |
     2 | selector:
@@ -146,12 +146,12 @@ fn selectors_and_names_that_lead_nowhere() {
     assert_eq!(
         findings(&project),
         [
-            "warning[tasks/unknown-task] .agents/rules/r.md:3:14 there is no task `fix-bgu` (did \
+            "warning[tasks/unknown-task] .agents/rules/r.md:3:14 unknown task `fix-bgu` (did \
              you mean `fix-bug`?)",
             "warning[tasks/selector-matches-nothing] .agents/tasks/t.md:3:10 the selector \
              `stage=biuld` matches no rule and no skill (give a rule the field `stage: biuld`)",
             "warning[tasks/selector-matches-nothing] .agents/tasks/t.md:4:18 the selector \
-             `rule_name=x` matches no rule and no skill (it stands for the file name: `x.md`)",
+             `rule_name=x` matches no rule and no skill (it selects by file name: `x.md`)",
         ]
     );
 }
@@ -278,13 +278,13 @@ fn skills_that_nobody_would_find() {
         .with_file(".agents/skills/d/README.md", "No skill.\n");
     let found = findings(&project);
     let beginnings = [
-        "warning[client/skill-field-missing] .agents/skills/a/SKILL.md:1:1 the skill has no front \
-         matter, so no `name` and no `description`",
+        "warning[client/skill-field-missing] .agents/skills/a/SKILL.md:1:1 the skill has no \
+         frontmatter, so no `name` and no `description`",
         "warning[client/skill-field-missing] .agents/skills/b/SKILL.md:2:1 the skill has no `name`",
-        "warning[client/skill-too-long] .claude/skills/c/SKILL.md:2:7 `name` has 65 characters, \
-         and may have 64",
+        "warning[client/skill-too-long] .claude/skills/c/SKILL.md:2:7 `name` has 65 characters; \
+         the limit is 64",
         "warning[client/skill-too-long] .claude/skills/c/SKILL.md:3:14 `description` has 1025 \
-         characters, and may have 1024",
+         characters; the limit is 1024",
     ];
     assert_eq!(found.len(), beginnings.len(), "{found:#?}");
     for (found, beginning) in found.iter().zip(beginnings) {
@@ -314,7 +314,7 @@ fn links_that_lead_out_are_found() {
         findings(&project),
         [
             "warning[tasks/link-outside] .agents/rules:1:1 the file was not read: is a symbolic link \
-          that leaves its directory (`brief task -d DIR` reads the directory that it leads to, too)"
+          that leaves its directory (run `brief task -d DIR` to also read the directory that it points to)"
         ]
     );
 }

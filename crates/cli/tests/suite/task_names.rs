@@ -61,5 +61,5 @@ fn a_short_spelling_is_taken() {
     assert!(output.stdout.contains("Do ${missing}"), "{output}");
     let output = project.run(&["task", "x", "-d", "nowhere"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("the directory `nowhere` cannot be searched"), "{output}");
+    assert!(output.stderr.contains("cannot search the directory `nowhere`"), "{output}");
 }

@@ -120,7 +120,7 @@ fn json_has_every_key_in_its_order() {
           "scope": "project",
           "trigger": null,
           "state": "active",
-          "reason": "line 8 calls it: /steps cart",
+          "reason": "is called on line 8: /steps cart",
           "description": "How we fix",
           "content": "Reproduce it in cart: now.\n",
           "tokens": N
@@ -204,7 +204,7 @@ fn json_says_what_became_of_each_command() {
         let json = project.run(&[&["task", "t", "--json"], flags].concat()).json();
         json["ran"].as_array().unwrap().iter().map(|ran| ran["outcome"].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(outcomes(&[]), ["ran", "it ended with status 3"]);
+    assert_eq!(outcomes(&[]), ["ran", "exited with status 3"]);
     assert_eq!(outcomes(&["--no-exec"]), ["not run", "not run"]);
     let plain = project.run(&["task", "t", "--json"]).json();
     assert_eq!(plain["task"]["frontmatter"], json!(null));
@@ -256,14 +256,14 @@ fn an_explanation_names_every_file() {
                applies to every task
 
     + applies  command steps  .agents/commands/steps.md, N tokens
-               line 8 calls it: /steps cart
+               is called on line 8: /steps cart
 
     - skipped  rule types  .agents/rules/types.md
                requires languages=python, not go
 
-    about N tokens in all
+    about N tokens in total
     ------- stderr -------
-    1 command or script would run, and their output is not counted
+    1 command or script would run; their output is not counted
     [EOF]
     ");
 }
@@ -286,14 +286,14 @@ fn an_explanation_has_a_reason_for_everything_that_is_out() {
     for reason in [
         "- skipped  rule a  .agents/rules/a.md\n           requires agent=cursor, not claude\n",
         "- skipped  rule b  .agents/rules/b.md\n           requires task_name=u, v, not t\n",
-        "- skipped  rule c  .agents/rules/c.md\n           no selector matches it, and the task wants \
-         only what matches\n",
+        "- skipped  rule c  .agents/rules/c.md\n           matches no selector, and the task \
+         includes only what matches\n",
         "- skipped  skill s  .agents/skills/s/SKILL.md\n           skill missing required \
          'description' field\n",
         "- skipped  task t  $PROJECT/other/.agents/tasks/t.md\n           \
-         $PROJECT/app/.agents/tasks/t.md has the same name and comes first\n",
+         is overridden by $PROJECT/app/.agents/tasks/t.md, which has the same name\n",
         "- skipped  command c  $PROJECT/other/.agents/commands/c.md\n           \
-         $PROJECT/app/.agents/commands/c.md has the same name and comes first\n",
+         is overridden by $PROJECT/app/.agents/commands/c.md, which has the same name\n",
     ] {
         assert!(output.stdout.contains(reason), "{reason}\n{output}");
     }
@@ -317,7 +317,7 @@ fn servers_are_written_for_each_client() {
                 "custom_config": {"host": "localhost", "ssl": true}},
         }})
     );
-    assert!(claude.stderr.contains("this is the content of .mcp.json\n"), "{claude}");
+    assert!(claude.stderr.contains("write this to .mcp.json\n"), "{claude}");
     let codex = project.run(&["task", "fix-bug", "--mcp-config", "codex"]);
     assert_eq!(
         codex.stdout,
@@ -426,7 +426,7 @@ fn tasks_are_listed() {
 fn an_empty_project_has_no_tasks() {
     insta::assert_snapshot!(project().run(&["task", "list"]), @"
     ------- stderr -------
-    there are no tasks here: a task is a file `.agents/tasks/NAME.md`
+    no tasks here; a task is a file `.agents/tasks/NAME.md`
     [EOF]
     ");
     assert_eq!(project().run(&["task", "list", "--json"]).json()["tasks"], json!([]));

@@ -114,7 +114,10 @@ fn rules_are_not_written_out_of_the_project() {
     let project = project.with_link(".claude", &outside);
     let output = run(&project, "1");
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains(".claude/rules/brief.md leads out of the project"), "{output}");
+    assert!(
+        output.stderr.contains(".claude/rules/brief.md points outside the project"),
+        "{output}"
+    );
     assert_eq!(fs::read_dir(outside).unwrap().count(), 0);
 }
 
@@ -205,7 +208,7 @@ fn a_block_that_was_edited_by_hand_is_kept() {
     fs::write(&path, &edited).unwrap();
     insta::assert_snapshot!(run(&project, "2"), @"
     ------- stderr -------
-    error: .claude/rules/brief.md holds rules of ours that were edited by hand
+    error: .claude/rules/brief.md contains rules of brief that were edited by hand
     hint: move your text out of the marked block, or use `--force`
     [exit status: 1]
     [EOF]
@@ -268,7 +271,7 @@ fn without_an_agent_nothing_is_written() {
     insta::assert_snapshot!(project.run(&["task", "t", "-w", "-p", "p=1"]), @"
     ------- stderr -------
     error: -w flag requires an agent to be specified (via task 'agent' field or -a flag)
-    hint: agents are cursor, copilot, claude, gemini, opencode, augment, windsurf, codex
+    hint: known agents: cursor, copilot, claude, gemini, opencode, augment, windsurf, codex
     [exit status: 1]
     [EOF]
     ");

@@ -73,7 +73,7 @@ fn a_directory_that_is_not_there() {
     let run = |args: &[&str]| project.run_in("app", &[&["task", "t"], args].concat(), "");
     insta::assert_snapshot!(run(&["-d", "nowhere"]), @"
     ------- stderr -------
-    error: the directory `nowhere` cannot be searched: does not exist
+    error: cannot search the directory `nowhere`: does not exist
     [exit status: 1]
     [EOF]
     ");
@@ -83,7 +83,7 @@ fn a_directory_that_is_not_there() {
     Task.
 
     ------- stderr -------
-    warning: the directory `nowhere` cannot be searched: does not exist
+    warning: cannot search the directory `nowhere`: does not exist
     [EOF]
     ");
     insta::assert_snapshot!(run(&["-d", "file"]), @"
@@ -114,7 +114,7 @@ fn a_manifest_names_directories() {
     Task.
 
     ------- stderr -------
-    warning: the directory `nowhere` cannot be searched: does not exist
+    warning: cannot search the directory `nowhere`: does not exist
     [EOF]
     ");
     let absolute = format!("{}\n", project.path().join("two").display());
@@ -221,7 +221,7 @@ fn a_task_that_selectors_leave_out_says_why() {
     let project = project().with_file(".agents/tasks/t.md", "---\nstage: [build, test]\n---\nT\n");
     insta::assert_snapshot!(project.run(&["task", "t", "-s", "stage=deploy"]), @"
     ------- stderr -------
-    error: no task found: t; .agents/tasks/t.md is left out: requires stage=build, test, not deploy
+    error: no task found: t; skipped .agents/tasks/t.md: requires stage=build, test, not deploy
     [exit status: 1]
     [EOF]
     ");

@@ -20,7 +20,7 @@ fn a_task_whose_header_is_not_yaml_is_an_error() {
             let output = project.run(args);
             assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{header}: {output}");
             assert!(output.stderr.contains(".agents/tasks/t.md:"), "{output}");
-            assert!(output.stderr.contains("is not YAML"), "{output}");
+            assert!(output.stderr.contains("is not valid YAML"), "{output}");
         }
         let linked = task(&format!("---\n{header}\n---\nBody.\n")).linked_as("coding-context");
         assert_eq!(linked.run(&["t"]).code, Some(1), "{header}");
@@ -110,7 +110,7 @@ fn an_unused_parameter_is_named() {
     let project = task("Fix ${issue}.\n");
     let output = project.run(&["task", "t", "-p", "isue=7"]);
     assert_eq!(output.code, Some(0), "{output}");
-    assert!(output.stderr.contains("the parameter `isue` is used nowhere"), "{output}");
+    assert!(output.stderr.contains("the parameter `isue` is never used"), "{output}");
     assert!(output.stderr.contains("did you mean `-p issue=…`?"), "{output}");
     for (text, args) in [
         ("Fix ${Issue}.\n", &["-p", "issue=7"][..]),
@@ -123,7 +123,7 @@ fn an_unused_parameter_is_named() {
     let scripted =
         task("Fix it.\n").with_file(".agents/rules/r.md", "---\nbootstrap: 'true'\n---\nR.\n");
     let output = scripted.run(&["task", "t", "-p", "issue=7"]);
-    assert!(!output.stderr.contains("used nowhere"), "{output}");
+    assert!(!output.stderr.contains("is never used"), "{output}");
 }
 
 /// U49: `${name}` in a command is the shell's, which puts nothing in its place.
@@ -139,11 +139,11 @@ fn a_parameter_in_a_command_is_told() {
     ] {
         let output = task(text).run(&[&["task", "t"][..], args].concat());
         assert_eq!(output.code, Some(0), "{output}");
-        let told = output.stderr.contains("is a variable of the shell");
+        let told = output.stderr.contains("is a shell variable");
         assert_eq!(told, is_told, "{text}: {output}");
         if is_told {
             assert!(output.stderr.contains("$BRIEF_PARAM_issue"), "{output}");
-            assert!(!output.stderr.contains("used nowhere"), "{output}");
+            assert!(!output.stderr.contains("is never used"), "{output}");
         }
     }
 }

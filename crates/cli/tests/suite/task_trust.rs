@@ -60,18 +60,14 @@ fn a_clone_runs_nothing_and_names_what_it_would_have_run() {
     let project = clone();
     let told = |task: &str| {
         let output = project.run(&["task", task]);
-        assert_refused(
-            &project,
-            &output,
-            "hint: read them first; `brief trust .` trusts the project",
-        );
+        assert_refused(&project, &output, "hint: review them, then run `brief trust .`");
         output.stderr.lines().next().unwrap_or_default().to_owned()
     };
     insta::assert_snapshot!(project.run(&["task", "t"]), @"
     ------- stderr -------
     warning: not run: .agents/tasks/t.md:2: touch marker; echo ran
     error: the project `$PROJECT` is not trusted; nothing was run
-    hint: read them first; `brief trust .` trusts the project, `--exec` runs them this time, `--no-exec` leaves them out
+    hint: review them, then run `brief trust .`, or pass `--exec` to run them once, `--no-exec` to skip them
     [exit status: 1]
     [EOF]
     ");
@@ -79,7 +75,7 @@ fn a_clone_runs_nothing_and_names_what_it_would_have_run() {
     assert_eq!(told("field"), "warning: not run: .agents/rules/s.md:4: touch marker");
     assert_eq!(told("calls"), "warning: not run: .agents/commands/c.md:1: touch marker");
     let json = project.run(&["task", "calls", "--json"]);
-    assert_refused(&project, &json, "it would have run .agents/commands/c.md:1: touch marker");
+    assert_refused(&project, &json, "would have run: .agents/commands/c.md:1: touch marker");
     assert!(json.stderr.starts_with("{\n  \"kind\": \"error\""), "{json}");
     assert!(!ran(&project));
     let plain = project.run(&["task", "plain"]);
@@ -141,14 +137,14 @@ fn a_project_is_trusted_once_and_trust_can_be_revoked() {
     insta::assert_snapshot!(project.run_at_terminal(&["trust", "."], "n\n"), @"
     ------- stderr -------
     the project $PROJECT
-      .agents/tasks/t.md:2 would execute:
+      .agents/tasks/t.md:2 would run:
         | touch marker; echo ran
-      .agents/commands/c.md:1 would execute:
+      .agents/commands/c.md:1 would run:
         | touch marker
-      .agents/rules/r-bootstrap would execute as a whole
-      .agents/rules/s.md:4 would execute:
+      .agents/rules/r-bootstrap would run as a whole
+      .agents/rules/s.md:4 would run:
         | touch marker
-    trust covers its own commands and scripts from now on, also those that change or are added; not what was installed from elsewhere, and not a copy at another place
+    trust covers the project's own commands and scripts, including later changes; it does not cover installed items, or copies of the project elsewhere
     Trust this project? [y/N] nothing is recorded
     [exit status: 1]
     [EOF]
@@ -157,7 +153,7 @@ fn a_project_is_trusted_once_and_trust_can_be_revoked() {
     trust(&project);
     insta::assert_snapshot!(project.run_at_terminal(&["trust", "."], ""), @"
     ------- stderr -------
-    $PROJECT is trusted already
+    $PROJECT is already trusted
     [EOF]
     ");
     let output = project.run(&["task", "t"]);
@@ -231,7 +227,7 @@ fn another_project_at_the_same_place_is_not_trusted() {
     assert_refused(
         &project,
         &task("one"),
-        "another directory or repository was trusted at this place",
+        "a different directory or repository was trusted at this path",
     );
 
     // The directory is the same, its repository is another.
@@ -244,13 +240,13 @@ fn another_project_at_the_same_place_is_not_trusted() {
     assert_refused(
         &project,
         &task("one"),
-        "another directory or repository was trusted at this place",
+        "a different directory or repository was trusted at this path",
     );
     fs::remove_dir_all(one.join(".git")).unwrap();
     assert_refused(
         &project,
         &task("one"),
-        "another directory or repository was trusted at this place",
+        "a different directory or repository was trusted at this path",
     );
 }
 
@@ -280,7 +276,7 @@ fn a_record_of_doubtful_origin_trusts_nothing() {
     let copied = Command::new("cp").arg("-a").arg(state.parent().unwrap()).arg(&inside).status();
     assert!(copied.unwrap().success());
     let project = project.with_env("XDG_STATE_HOME", inside.to_str().unwrap());
-    assert_refused(&project, &project.run(&["task", "t"]), "lies inside the project");
+    assert_refused(&project, &project.run(&["task", "t"]), "is inside the project");
 }
 
 /// The user's own texts are the user's own, also in a project that is not trusted; before they run, it is
@@ -338,7 +334,7 @@ fn the_home_directory_is_not_trusted_as_a_project() {
     let home = project.home();
     let output = project.run_at_terminal(&["trust", home.to_str().unwrap()], "y\n");
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("it holds your home directory"), "{output}");
+    assert!(output.stderr.contains("it contains your home directory"), "{output}");
     // What lies in it is the user's own.
     let tasks = home.join(".agents/tasks");
     fs::create_dir_all(&tasks).unwrap();

@@ -28,8 +28,8 @@ fn without_a_terminal_nothing_is_trusted() {
         insta::allow_duplicates! {
             insta::assert_snapshot!(project.run_with_input(&["trust", "setup.sh"], "y\n"), @"
             ------- stderr -------
-            error: trust is recorded only at a terminal
-            hint: do it yourself, at one; nothing else can say yes for you
+            error: cannot grant trust without a terminal
+            hint: run `brief trust` in a terminal; scripts cannot grant trust
             [exit status: 1]
             [EOF]
             ");
@@ -98,8 +98,8 @@ fn a_denial_can_be_recorded_and_forgotten() {
     assert_eq!(listed(&project), "");
     insta::assert_snapshot!(project.run(&["trust", "--remove", "setup.sh"]), @"
     ------- stderr -------
-    error: nothing is recorded about `setup.sh`
-    hint: `brief trust --list` shows what is
+    error: no decision recorded for `setup.sh`
+    hint: run `brief trust --list` to see all decisions
     [exit status: 1]
     [EOF]
     ");
@@ -131,13 +131,13 @@ fn what_cannot_be_read_cannot_be_trusted() {
     let project = with_script().with_dir("directory");
     insta::assert_snapshot!(project.run(&["trust", "--deny", "setup.sh", "missing"]), @"
     ------- stderr -------
-    error: `missing` cannot be read: no such file
+    error: cannot read `missing`: no such file
     [exit status: 1]
     [EOF]
     ");
     insta::assert_snapshot!(project.run(&["trust", "--deny", "directory"]), @"
     ------- stderr -------
-    error: `directory` cannot be read: is a directory
+    error: cannot read `directory`: is a directory
     [exit status: 1]
     [EOF]
     ");
@@ -166,8 +166,8 @@ fn a_record_inside_the_project_is_refused() {
     let project = project.with_env("XDG_STATE_HOME", state.to_str().unwrap());
     insta::assert_snapshot!(project.run(&["trust", "--list"]), @"
     ------- stderr -------
-    error: the record of trust is refused: `$PROJECT/state/brief/trust` lies inside the project
-    hint: set `XDG_STATE_HOME` to a place of your own
+    error: cannot use the trust record: `$PROJECT/state/brief/trust` is inside the project
+    hint: set `XDG_STATE_HOME` to a directory outside the project
     [exit status: 1]
     [EOF]
     ");
@@ -189,17 +189,17 @@ mod at_a_terminal {
         ------- stderr -------
         $PROJECT/setup.sh
           sha256 94a83987b97fa33c056218858223a232c8818c167e11888294b698a963b14e38
-          all of it would execute:
+          all of it would run:
             | #!/bin/sh
             | 	echo hello
         $PROJECT/task.md
           sha256 744d36c6d73c46abb290f193646d343beb8d3bffdf3f5d56e5daedc49082de2f
-          line 3 would execute:
+          line 3 would run:
             | make deps
             | make all
-          line 6 would execute:
+          line 6 would run:
             | git log -1
-        trust covers these files as they are now, not what they start or read in turn
+        trust covers the files as shown, not what they start or read
         Trust these? [y/N] trusted $PROJECT/setup.sh
         trusted $PROJECT/task.md
         [EOF]
@@ -211,7 +211,7 @@ mod at_a_terminal {
         ");
         insta::assert_snapshot!(project.run_at_terminal(&["trust", "setup.sh"], ""), @"
         ------- stderr -------
-        $PROJECT/setup.sh is trusted already
+        $PROJECT/setup.sh is already trusted
         [EOF]
         ");
     }
@@ -240,7 +240,7 @@ mod at_a_terminal {
         insta::assert_snapshot!(project.run_at_terminal(&["trust", "setup.sh"], "y\n"), @"
         ------- stderr -------
         error: `$PROJECT/setup.sh` is denied
-        hint: `brief trust --remove $PROJECT/setup.sh` forgets that
+        hint: run `brief trust --remove $PROJECT/setup.sh` to forget the decision
         [exit status: 1]
         [EOF]
         ");
@@ -258,16 +258,16 @@ mod at_a_terminal {
         ------- stderr -------
         $PROJECT/a.sh
           sha256 65cb8a54ddde7a776018c2a6bcafffcba3ef6a4554261b4e8241611d10470783
-          all of it would execute: 27 bytes that are not text
+          all of it would run: 27 bytes that are not text
         $PROJECT/b.sh
           sha256 ebd409baa5633d91368160a017d272478d4d91431260bcd78b464667c8a83128
-          all of it would execute:
+          all of it would run:
             | rm -rf x\u{d}make all\u{1b}[2K
             | \u{202e}x
         $PROJECT/plain.md
           sha256 d16be6060ce11adff97025fd01c9671660300ad798708d6545ed7d83ae6a7c84
-          nothing in it would execute
-        trust covers these files as they are now, not what they start or read in turn
+          nothing in it would run
+        trust covers the files as shown, not what they start or read
         Trust these? [y/N] nothing is recorded
         [exit status: 1]
         [EOF]

@@ -154,7 +154,7 @@ fn warnings_follow_the_answer_folded() {
     let project = project().with_file("AGENTS.yaml", format!("context:\n{entries}\n"));
     let usual = project.run(&["context", "a"]);
     assert_eq!(usual.stderr.matches("warning[").count(), 5, "{usual}");
-    assert!(usual.stderr.ends_with("and 4 more like these; -v shows all\n"), "{usual}");
+    assert!(usual.stderr.ends_with("and 4 more; pass -v to show all\n"), "{usual}");
     let all = project.run(&["context", "a", "-v"]);
     assert_eq!((all.stderr.matches("warning[").count(), &all.stdout), (9, &usual.stdout), "{all}");
     let none = project.run(&["-q", "context", "a"]);
@@ -162,7 +162,7 @@ fn warnings_follow_the_answer_folded() {
     assert_eq!(project.run(&["-q", "-v", "context", "a"]).code, Some(2));
     // An error is told in any case.
     let refused = project.run(&["-q", "lint", "nope"]);
-    assert_eq!(refused.stderr, "error: `nope` does not exist\n");
+    assert_eq!(refused.stderr, "error: file not found: `nope`\n");
 }
 
 /// U69: at a terminal a long answer goes to the user's pager, a short one does not; elsewhere none does.
@@ -362,5 +362,8 @@ fn clean_writes_nothing_where_nothing_is_installed() {
 fn a_language_server_at_a_terminal_explains_itself() {
     let output = project().run_at_terminal(&["lsp"], "\u{4}");
     let said = format!("{}{}", output.stdout, output.stderr);
-    assert!(said.contains("waiting for an editor on standard input; Ctrl-C ends it"), "{output}");
+    assert!(
+        said.contains("waiting for an editor on standard input; press Ctrl-C to stop"),
+        "{output}"
+    );
 }

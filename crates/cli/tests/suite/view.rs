@@ -277,7 +277,7 @@ fn installed_items_are_those_of_list() {
         })
         .collect();
     assert_eq!(values(&page, "data-item"), names);
-    assert!(page.contains("not asked") && values(&page, "data-update").is_empty(), "{page}");
+    assert!(page.contains("not checked") && values(&page, "data-update").is_empty(), "{page}");
     assert_eq!(project.run(&["view", "--updates", "--out", "pages"]).code, Some(0));
     let page = project.read("pages/registry.html");
     assert_eq!(values(&page, "data-update"), ["true"]);
@@ -393,11 +393,11 @@ fn what_cannot_be_served_is_explained() {
     let port = taken.local_addr().unwrap().port().to_string();
     let refused = project.run(&["view", "--no-open", "--port", &port]);
     assert_eq!(refused.code, Some(1));
-    assert!(refused.stderr.contains("leave `--port` out to take a free one"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("omit `--port` to use a free port"), "{}", refused.stderr);
     insta::assert_snapshot!(project.run(&["view", "nowhere"]), @r"
     ------- stderr -------
-    error: `$PROJECT/nowhere` cannot be shown: No such file or directory (os error 2)
-    hint: `brief view DIRECTORY` takes a directory of a project
+    error: cannot show `$PROJECT/nowhere`: No such file or directory (os error 2)
+    hint: pass the directory of a project
     [exit status: 2]
     [EOF]
     ");
@@ -408,8 +408,8 @@ fn an_export_is_written_and_never_over_other_files() {
     let project = troubled();
     insta::assert_snapshot!(project.run(&["view", "--out", "src"]), @r"
     ------- stderr -------
-    error: `$PROJECT/src` has files that are not pages of brief, such as `cart.py`
-    hint: name a directory that is empty, or that `brief view --out` has written
+    error: `$PROJECT/src` contains files that brief did not create, such as `cart.py`
+    hint: choose an empty directory, or one that `brief view --out` wrote
     [exit status: 1]
     [EOF]
     ");
@@ -431,8 +431,8 @@ fn pictures_are_written_and_never_over_other_files() {
     }
     insta::assert_snapshot!(project.run(&["tokens", "--tree", "--svg", "CLAUDE.md"]), @r"
     ------- stderr -------
-    error: `CLAUDE.md` is there, and it is not a picture
-    hint: name a new file
+    error: `CLAUDE.md` already exists and is not an SVG file
+    hint: choose a new file
     [exit status: 1]
     [EOF]
     ");

@@ -254,9 +254,9 @@ fn every_entry_is_mentioned_once() {
 fn without_candidates_there_is_nothing_to_explain() {
     insta::assert_snapshot!(project().run(&["why", "a"]), @"
     ------- stderr -------
-    warning: no guidance found on the way to a
+    warning: no guidance found for a
     warning: `$PROJECT` is not in a git repository, so parent directories are not read
-    hint: `brief init` writes an AGENTS.yaml to start from
+    hint: run `brief init` to create an AGENTS.yaml
     [EOF]
     ");
     let output = shop().run(&["why", "../a"]);

@@ -61,7 +61,7 @@ fn a_killed_remove_is_finished_by_the_next_remove() {
         let name = if at % 2 == 0 { "skill-1" } else { "skill/skill-1" };
         let said = run(&project, &["remove", name]);
         let step = &killed.steps[at];
-        assert!(said.contains("an interrupted run is finished now"), "{at}, {step}: {said}");
+        assert!(said.contains("finished an interrupted run"), "{at}, {step}: {said}");
         assert!(!project.path().join(".claude/skills/skill-1").exists(), "{at}, {step}");
         assert!(project.path().join(".claude/skills/skill-0").exists(), "{at}, {step}");
         // A name that nothing had is still a mistake.
@@ -97,7 +97,7 @@ fn every_command_that_writes_finishes_a_killed_run_first() {
         assert!(checked.stderr.contains("a run was interrupted"), "{checked}");
         assert!(journal.exists());
         let said = run(&project, args);
-        assert!(said.contains("an interrupted run is finished now"), "{args:?}: {said}");
+        assert!(said.contains("finished an interrupted run"), "{args:?}: {said}");
         assert!(!journal.exists() && !project.path().join(".brief/staged").exists(), "{args:?}");
     }
 }
@@ -217,7 +217,7 @@ fn mixed_operations(at_once: u64) {
         let output = run.wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         // Of several that remove one item, the others find nothing.
-        let is_late = number % commands.len() == 1 && stderr.contains("is called `skill-1`");
+        let is_late = number % commands.len() == 1 && stderr.contains("is named `skill-1`");
         assert!(output.status.success() || is_late, "{number}: {stderr}");
     }
     let has = |name: &str| project.path().join(format!(".claude/skills/{name}/SKILL.md")).exists();

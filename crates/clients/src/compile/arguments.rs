@@ -40,7 +40,7 @@ impl ItemCompiler<'_> {
             let text = match (own, argument) {
                 (Some(own), _) => own,
                 (None, Argument::Dollar) => {
-                    lost.insert("`$` before a number as text".to_owned());
+                    lost.insert("a literal `$` before a number".to_owned());
                     "$".to_owned()
                 }
                 (None, _) => {
@@ -54,11 +54,11 @@ impl ItemCompiler<'_> {
         if !lost.is_empty() {
             let lost: Vec<String> = lost.into_iter().collect();
             let instead = match &forms.all {
-                Some(all) => format!("a number becomes `{all}`, all that the user wrote"),
-                None => "the user's text follows the prompt".to_owned(),
+                Some(all) => format!("each number becomes `{all}`, the whole user input"),
+                None => "the user input follows the prompt".to_owned(),
             };
             let message = format!(
-                "{} has no words for {} of the {}; {instead}",
+                "{} has no syntax for {} of the {}; {instead}",
                 self.profile.name(),
                 lost.join(", "),
                 self.item.id()

@@ -69,11 +69,10 @@ impl ItemCompiler<'_> {
         }
         let formatted = format_markdown(&text);
         if let Some(reason) = formatted.refused {
-            let message = format!("the layout of the body stays as it is: {reason}");
+            let message = format!("cannot change the layout of the body: {reason}");
             diagnostics.push(
-                self.item_warning(rules::item::NOT_FORMATTED, Span::default(), message).with_help(
-                    "write the part in a simpler way; lines are those of the output's body",
-                ),
+                self.item_warning(rules::item::NOT_FORMATTED, Span::default(), message)
+                    .with_help("simplify this part; line numbers refer to the body of the output"),
             );
         }
         let laid_out = match formatted.text.trim_end() {

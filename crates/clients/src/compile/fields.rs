@@ -122,7 +122,7 @@ impl ItemCompiler<'_> {
         let span = self.item.document().field("scope").map(Node::span).unwrap_or_default();
         let client = self.profile.name();
         let message =
-            format!("`{path}` cannot be written for {client}, which splits patterns at commas");
+            format!("cannot write `{path}` for {client}, which splits patterns at commas");
         self.item_warning(rules::item::COMMA_IN_PATTERN, span, message)
             .with_help("write one pattern for each alternative")
     }
@@ -145,11 +145,12 @@ impl ItemCompiler<'_> {
         }
         let span = self.item.document().field("model").map(Node::span).unwrap_or_default();
         let message = format!(
-            "the {} wants the model `{model}`, for which {} has no name; it is left out",
+            "the {} loses its model `{model}`: {} has no name for it",
             self.item.id(),
             self.profile.name()
         );
-        let help = format!("name it in `[clients.{}.models]` of `brief.toml`", self.profile.id());
+        let help =
+            format!("add its name to `[clients.{}.models]` of `brief.toml`", self.profile.id());
         diagnostics
             .push(self.item_warning(rules::item::MODEL_DROPPED, span, message).with_help(help));
         None
@@ -192,11 +193,11 @@ impl ItemCompiler<'_> {
     fn capability_warning(&self, capability: &str, node: Node<'_>) -> Diagnostic {
         let client = self.profile.id();
         let message = format!(
-            "the agent `{}` loses `{capability}` for {client}, which has no name for it",
+            "the agent `{}` loses `{capability}` for {client}: {client} has no name for it",
             self.item.name()
         );
         let help = format!(
-            "put {client}'s own names into a block `{client}:`, or into `[clients.{client}.tools]` of \
+            "add {client}'s names to a `{client}:` block, or to `[clients.{client}.tools]` of \
              `brief.toml`"
         );
         self.item_warning(rules::item::CAPABILITY_DROPPED, node.span(), message).with_help(help)

@@ -171,13 +171,14 @@ fn choose_output_texts(
         if !here.is_empty() {
             let names: Vec<&str> = here.iter().map(|output| output.client.as_str()).collect();
             let message = format!(
-                "`{path}` is one file for several clients, so that {} gets what {} gets",
+                "{} gets the content for {}: they share the file `{path}`",
                 names.join(", "),
                 best.client
             );
             let finding =
                 item_warning(item, rules::item::SHARED_LOCATION, Span::default(), message);
-            let help = "say the same to all of them, or name fewer in `audience`";
+            let help =
+                "write the same content for all of them, or name fewer clients in `audience`";
             diagnostics.push(finding.with_help(help));
         }
         settled.push(best);
@@ -190,12 +191,16 @@ fn scope_dropped(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic
     let names: Vec<&str> = clients.iter().map(|client| client.name()).collect();
     let (who, out) = match clients {
         [] => return None,
-        [one] => (format!("{} loads it for all: its rules have no scope", one.name()), one.id()),
-        _ => (format!("{} load it for all: their rules have no scope", names.join(", ")), "them"),
+        [one] => {
+            (format!("{} loads it for all files: its rules have no scope", one.name()), one.id())
+        }
+        _ => (
+            format!("{} load it for all files: their rules have no scope", names.join(", ")),
+            "them",
+        ),
     };
-    let message = format!("the rule `{}` is for some files, and {who}", item.name());
-    let help =
-        format!("say in the text which files it is about, or leave {out} out with `audience`");
+    let message = format!("the rule `{}` has a scope, but {who}", item.name());
+    let help = format!("name the files in the text, or exclude {out} with `audience`");
     let span = item.document().field("scope").map(Node::span).unwrap_or_default();
     Some(item_warning(item, rules::item::SCOPE_DROPPED, span, message).with_help(help))
 }
@@ -212,18 +217,20 @@ fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
     let (names, rule) = (names.join(", "), item.name());
     let message = if item.scope_paths().is_empty() {
         format!(
-            "{names} {load} no text of the rule `{rule}`: {model} may open its file, which `{file}` names"
+            "{names} {load} only the path of the rule `{rule}`: {model} may open the file that `{file}` lists"
         )
     } else {
         format!(
-            "the rule `{rule}` is for some files, and {names} {load} no text of it: {model} may open its \
-             file, which `{file}` names with the patterns"
+            "{names} {load} only the path and patterns of the rule `{rule}`: {model} may open the file that \
+             `{file}` lists"
         )
     };
     let with_hook = clients.iter().find(|client| BUILTIN.has_hook(client.id()));
     let help = match with_hook {
-        Some(client) => format!("`brief hook install {}` delivers it to the model", client.id()),
-        None => format!("write the text to `{file}` if the model has to know it"),
+        Some(client) => {
+            format!("run `brief hook install {}` to deliver it to the model", client.id())
+        }
+        None => format!("write the text into `{file}` if the model must know it"),
     };
     let rule = rules::item::RULE_NOT_LOADED;
     Some(item_warning(item, rule, Span::default(), message).with_help(help))
@@ -317,13 +324,13 @@ impl ItemCompiler<'_> {
                 continue;
             };
             let message = format!(
-                "the {} names its `{key}`, which {} of {} cannot: it gets what the client gives",
+                "the {} loses its `{key}`: {} of {} cannot set it, so the client's default applies",
                 self.item.id(),
                 kind.folder(),
                 self.profile.name()
             );
             let help =
-                format!("leave {client} out with `audience`, or say it in a block `{client}:`");
+                format!("exclude {client} with `audience`, or write it in a `{client}:` block");
             diagnostics.push(self.item_warning(rule, field.span(), message).with_help(help));
         }
     }
@@ -332,7 +339,7 @@ impl ItemCompiler<'_> {
         let length = body.trim().chars().count();
         if length > most {
             let message = format!(
-                "the body has {length} characters; {} takes {most} of {}",
+                "the body has {length} characters, but {} allows {most} in {}",
                 self.profile.name(),
                 self.item.kind().folder()
             );

@@ -235,18 +235,18 @@ impl Clients {
         server: &mcp::Server,
         present: &BTreeSet<String>,
     ) -> Result<(&'static str, SharedEntry), &'static str> {
-        let known =
-            mcp::find_server_profile(client).ok_or("the client's file for servers is not known")?;
+        let known = mcp::find_server_profile(client)
+            .ok_or("brief does not know the server file of the client")?;
         let files = self.server_files(known);
         let usual = files.first().ok_or(match self.scope() {
-            ProfileScope::Project => "it reads no file of a project; `--global` has a place",
+            ProfileScope::Project => "the client reads no server file of a project; use `--global`",
             ProfileScope::Home => {
-                "the file below the home directory is the client's own; use its own command"
+                "the client manages its server file in the home directory; use its own command"
             }
         })?;
         let path = choose_present_file(usual, files.iter().copied(), present);
         if self.is_left_file(path) {
-            return Err("`[install]` leaves the file alone");
+            return Err("`[install]` excludes the server file");
         }
         let json = mcp::entry_json(known, server)?;
         let entry =

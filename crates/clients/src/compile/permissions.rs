@@ -28,7 +28,7 @@ pub struct UnsaidRule {
 impl fmt::Display for UnsaidRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let UnsaidRule { client, rule, why, is_wider } = self;
-        let wider = if *is_wider { ", so it may do more than the project wants" } else { "" };
+        let wider = if *is_wider { ", so it may do more than the project allows" } else { "" };
         write!(formatter, "{client} does not get `{rule}`: {why}{wider}")
     }
 }
@@ -59,8 +59,10 @@ impl Clients {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            let wider = if wider { "; it may do more than the project wants" } else { "" };
-            format!("{client} does not get {shown}{more}{wider} (`brief doctor` says why)")
+            let wider = if wider { "; it may do more than the project allows" } else { "" };
+            format!(
+                "{client} does not get {shown}{more}{wider} (run `brief doctor` for the reasons)"
+            )
         };
         let unsaid = self.unsaid_rules(clients);
         unsaid.chunk_by(|left, right| left.client == right.client).map(sentence).collect()
@@ -82,7 +84,7 @@ impl Clients {
             };
             let known = permissions::find_permission_profile(profile.id());
             for rule in &self.permissions.rules {
-                let said = known.ok_or("no file of a project has its permissions");
+                let said = known.ok_or("has no permissions in a project file");
                 let said = said
                     .and_then(|known| Ok((known, permissions::build_rule_entries(known, rule)?)));
                 match said {

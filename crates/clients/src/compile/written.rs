@@ -72,10 +72,10 @@ fn convert_item(
         Err(refusal) => {
             let names: Vec<&str> = others.iter().map(|profile| profile.name()).collect();
             let message =
-                format!("the {} is not written for {}: {refusal}", item.id(), names.join(", "));
+                format!("cannot convert the {} for {}: {refusal}", item.id(), names.join(", "));
             let problem =
                 Diagnostic::new(rules::item::NOT_CONVERTED, source, Span::default(), message);
-            compiled.diagnostics.push(problem.with_help("its own client gets it as it is"));
+            compiled.diagnostics.push(problem.with_help("its own client gets it unchanged"));
             return;
         }
     };
@@ -83,7 +83,7 @@ fn convert_item(
     imported.clients.clear();
     compiled.notes.extend(imported.notes.iter().map(ToString::to_string));
     for (client, block) in &imported.blocks {
-        let stays = |field: &str| format!("`{field}`: is a field of {client} alone");
+        let stays = |field: &str| format!("`{field}`: only {client} has this field");
         compiled.notes.extend(block.field_names().map(stays));
     }
     let mut more = compile_for(&imported.to_portable_item(), others, &options, clients);

@@ -50,7 +50,7 @@ pub enum HookFileError {
     #[error("{0}")]
     Settings(#[from] SettingsError),
     /// Another file has the name.
-    #[error("exists and is not ours")]
+    #[error("exists and was not written by brief")]
     Foreign,
 }
 

@@ -97,7 +97,7 @@ pub enum SettingsError {
     #[error("contains invalid JSON: {0}")]
     Syntax(String),
     /// The top level is not an object.
-    #[error("holds {0}, not an object")]
+    #[error("contains {0}, not an object")]
     NotAnObject(&'static str),
     /// A value does not have the documented type.
     #[error("`{place}` is not {expected}")]
@@ -260,7 +260,7 @@ fn top_object<'j, 't>(json: &'j JsonText<'t>) -> Result<&'j Object<'t>, Settings
     json.value.as_object().ok_or(SettingsError::NotAnObject(match json.value {
         Value::NullKeyword(_) => "`null`",
         Value::Array(_) => "a list",
-        Value::StringLit(_) => "a text",
+        Value::StringLit(_) => "a string",
         Value::NumberLit(_) => "a number",
         _ => "another value",
     }))

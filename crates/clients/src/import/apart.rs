@@ -51,7 +51,7 @@ pub(super) fn common_scope(
     files: &ProjectFiles<'_>,
 ) -> Result<Vec<String>, String> {
     if !left.overrides.is_empty() || !right.overrides.is_empty() {
-        return Err("a client has a body of its own".to_owned());
+        return Err("one client has its own body".to_owned());
     }
     if let Some(reason) = other_tools(left, right, profiles) {
         return Err(reason);
@@ -80,7 +80,7 @@ pub(super) fn common_scope(
                     (is_left, _) => {
                         let (one, two) = if is_left { (left, right) } else { (right, left) };
                         return Err(format!(
-                            "{} is for `{file}`, {} is not",
+                            "{} applies to `{file}`, {} does not",
                             render_original(one, files),
                             render_original(two, files)
                         ));
@@ -91,10 +91,10 @@ pub(super) fn common_scope(
             if is_some || at_any_depth(&left.scope) == at_any_depth(&right.scope) {
                 Ok(shorter())
             } else {
-                Err("they are for other files".to_owned())
+                Err("they apply to different files".to_owned())
             }
         }
-        _ => Err("one is for all files, the other for some".to_owned()),
+        _ => Err("one applies to all files, the other to some".to_owned()),
     }
 }
 

@@ -54,8 +54,11 @@ const RECORDS: [ToolRecord; 4] = [
 
 /// Settings of other tools.
 const UNSAID: [(&str, &str); 2] = [
-    (".rulesync/hooks.json", "has hooks of rulesync, which start programs; set them up by hand"),
-    (".rulesync/permissions.json", "permissions are each client's own; set them up by hand"),
+    (".rulesync/hooks.json", "contains rulesync hooks, which run programs; set them up by hand"),
+    (
+        ".rulesync/permissions.json",
+        "contains permissions, which differ by client; set them up by hand",
+    ),
 ];
 
 /// Fields of a server that tools read and clients do not.
@@ -129,7 +132,7 @@ pub(super) fn collect_beside_files(files: &[(String, Vec<u8>)], profiles: &Profi
                         .into_iter()
                         .filter(|own| !names.contains(own))
                     {
-                        let reason = "says neither what to start nor where the server is";
+                        let reason = "has neither a command nor a URL";
                         beside.skip_file(
                             path,
                             format!("the server `{name}` is not imported: {reason}"),
@@ -149,7 +152,7 @@ impl Beside {
     }
 
     fn refuse_server(&mut self, path: &str, server: &str, problem: &str) {
-        let reason = format!("the server `{server}` is not imported and stays there: {problem}");
+        let reason = format!("the server `{server}` is not imported: {problem}");
         self.skip_file(path, reason);
     }
 
@@ -157,7 +160,7 @@ impl Beside {
     fn add_clients(&mut self, path: &str, text: &str, profiles: &Profiles) {
         let (known, unknown) = tool_clients::parse_tool_clients(path, text, &profiles.ids());
         for name in unknown {
-            self.skip_file(path, format!("no client is known as `{name}`"));
+            self.skip_file(path, format!("unknown client `{name}`"));
         }
         if !known.is_empty() {
             self.named_in.push(path.to_owned());
@@ -179,11 +182,11 @@ impl Beside {
             _ => false,
         };
         if says("hooks") {
-            let reason = "has hooks, which start programs and are not imported; they stay there";
+            let reason = "contains hooks, which run programs; brief does not import them";
             self.skip_file(path, reason.to_owned());
         }
         if says("permissions") {
-            let reason = "has permissions, which are not imported; `[permissions]` of brief.toml says them for all clients";
+            let reason = "contains permissions, which brief does not import; write them into `[permissions]` of brief.toml for all clients";
             self.skip_file(path, reason.to_owned());
         }
     }
@@ -205,10 +208,7 @@ impl Beside {
                 Some(client) => clients.push(client),
                 None => {
                     let name = &found.server.name;
-                    self.skip_file(
-                        path,
-                        format!("the server `{name}`: no client is known as `{target}`"),
-                    );
+                    self.skip_file(path, format!("the server `{name}`: unknown client `{target}`"));
                 }
             }
         }
@@ -227,11 +227,11 @@ impl Beside {
         let unknown = clients.iter().find(|client| profiles.get(client).is_none());
         let name = server.name.clone();
         let problem = if !mcp::is_name(&name) {
-            Some("its name has other letters than `[mcp]` allows".to_owned())
+            Some("its name has characters that `[mcp]` does not allow".to_owned())
         } else if let Some(unknown) = unknown {
-            Some(format!("`[mcp]` has no client `{unknown}`"))
+            Some(format!("unknown client `{unknown}` in `[mcp]`"))
         } else if !others.is_empty() {
-            Some(format!("`[mcp]` has no word for `{}`", others.join("`, `")))
+            Some(format!("`[mcp]` has no key for `{}`", others.join("`, `")))
         } else {
             let secret = find_secret(&server);
             secret.map(|field| format!("`{field}` may be a secret; write a variable such as `${{TOKEN}}` instead, and import again"))
@@ -256,7 +256,8 @@ impl Beside {
                 known.originals.push(path.to_owned());
             }
             Some(known) => {
-                let problem = format!("`{}` has another one of that name", known.originals[0]);
+                let problem =
+                    format!("`{}` has a different server with this name", known.originals[0]);
                 self.refuse_server(path, &name, &problem);
             }
         }
@@ -270,7 +271,7 @@ impl Beside {
                 None => self.servers.push(collected),
                 Some(own) if own.server == collected.server => {}
                 Some(_) => {
-                    let problem = format!("`[mcp.{name}]` of brief.toml is another one");
+                    let problem = format!("`[mcp.{name}]` of brief.toml is a different server");
                     for path in &collected.originals {
                         self.refuse_server(path, name, &problem);
                     }
@@ -311,7 +312,7 @@ fn render_add_command(source: &str, names: &[String]) -> String {
     let names: Vec<&str> =
         std::iter::once(source).chain(names.iter().map(String::as_str)).collect();
     let typed = names.join(" ");
-    format!("`brief add {typed}` keeps it up to date instead of a copy")
+    format!("run `brief add {typed}` to get updates instead of a copy")
 }
 
 fn of_skills(text: &str) -> Vec<String> {
@@ -370,7 +371,7 @@ fn of_apm(text: &str) -> Vec<String> {
         named.push(render_add_command(&format!("{}{reference}{below}", repository.join("/")), &[]));
     }
     if !sequence_items(dependencies.and_then(|own| find_yaml_field(own, "mcp"))).is_empty() {
-        named.push("has servers of apm; write them into `[mcp]` of brief.toml".to_owned());
+        named.push("contains apm servers; write them into `[mcp]` of brief.toml".to_owned());
     }
     named
 }
@@ -459,7 +460,7 @@ mod tests {
             [("docs", "", 2), ("web", "claude cursor", 1), ("star", "", 1), ("git", "", 1)];
         assert_eq!(servers, expected.map(|(name, own, number)| (name, own.to_owned(), number)));
         let named: Vec<&str> = beside.named.iter().map(|named| named.reason.as_str()).collect();
-        let unknown = |name: &str| format!("the server `{name}`: no client is known as `unheard`");
+        let unknown = |name: &str| format!("the server `{name}`: unknown client `unheard`");
         assert_eq!(named, [unknown("web"), unknown("odd")]);
         assert_eq!(
             (beside.clients, beside.named_in),
@@ -491,12 +492,12 @@ mod tests {
         assert_eq!(servers, [("docs", "claude cursor".to_owned()), ("web", "claude".to_owned())]);
         let named: Vec<&str> = beside.named.iter().map(|named| named.reason.as_str()).collect();
         for expected in [
-            "`key` is not imported and stays there: `API_KEY` may be a secret",
-            "`address` is not imported and stays there: `https://web.test/mcp?token` may be a secret",
-            "`a b` is not imported and stays there: its name",
-            "`nothing` is not imported: says neither",
-            "`more` is not imported and stays there: `[mcp]` has no word for `timeout`",
-            "`web` is not imported and stays there: `.mcp.json` has another one",
+            "`key` is not imported: `API_KEY` may be a secret",
+            "`address` is not imported: `https://web.test/mcp?token` may be a secret",
+            "`a b` is not imported: its name",
+            "`nothing` is not imported: has neither",
+            "`more` is not imported: `[mcp]` has no key for `timeout`",
+            "`web` is not imported: `.mcp.json` has a different server",
         ] {
             assert!(named.iter().any(|named| named.contains(expected)), "{expected}: {named:#?}");
         }

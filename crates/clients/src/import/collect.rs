@@ -212,14 +212,14 @@ impl Collector {
                 Ok(Some(mut item)) => {
                     files.record_original(source.path(), path);
                     if is_page(found) {
-                        let note = "its client loads it like any other rule, although it is called like a page about rules";
+                        let note = "its client loads it like any other rule, although its name suggests a page about rules";
                         item.add_note(None, note);
                     }
                     items.push(item);
                 }
                 Ok(None) => self.skip_file(
                     path,
-                    "the format cannot say it; `brief lint` would find errors in it",
+                    "the format cannot express it; `brief lint` would report errors in it",
                 ),
                 Err(refusal) => self.skip_file(path, refusal.to_string()),
             }
@@ -234,7 +234,7 @@ impl Collector {
             let name = names.reserve_name(item.kind, &wanted, &apart);
             if name != wanted {
                 item.rename(name);
-                item.add_note(Some("name"), format!("another {} is called `{wanted}`", item.kind));
+                item.add_note(Some("name"), format!("another {} is named `{wanted}`", item.kind));
                 // The name is a field, so that blocks have to be made anew.
                 item.settle_all(profiles, &clients);
             }
@@ -315,7 +315,7 @@ impl Collector {
                     for item in others {
                         self.skip_file(
                             &path,
-                            format!("the format cannot say the mode `{}`", item.name),
+                            format!("the format cannot express the mode `{}`", item.name),
                         );
                     }
                     items.extend(sound);
@@ -359,11 +359,11 @@ impl Collector {
             let name = names.reserve_name(ItemKind::Skill, &stem, &apart);
             let mut notes = Vec::new();
             if name != stem {
-                let message = format!("another skill is called `{stem}`");
+                let message = format!("another skill is named `{stem}`");
                 notes.push(ImportNote::new(Some("name"), message));
             }
             if !has_description(&skill.files[0].1.bytes) {
-                let message = "has none, which is an error in a registry; write one";
+                let message = "is missing, which is an error in a registry; write one";
                 notes.push(ImportNote::new(Some("description"), message));
             }
             taken.push(CollectedItem {

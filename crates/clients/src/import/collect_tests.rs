@@ -163,11 +163,11 @@ fn links_are_followed_inside_the_project() {
     let reasons: BTreeMap<&str, &str> =
         collection.skipped.iter().map(|own| (own.path.as_str(), own.reason.as_str())).collect();
     for (path, reason) in [
-        ("CLAUDE.md", "is a link that leads nowhere"),
-        ("GEMINI.md", "it leads to `.env`, which holds secrets"),
-        (".opencode/commands", "it leads to `built`, which version control ignores"),
-        (".claude/rules/loop", "it leads back to `agents`"),
-        ("agents/skills/one/AGENTS.md", "is a file of the skill beside it"),
+        ("CLAUDE.md", "is a broken link"),
+        ("GEMINI.md", "points to `.env`, whose name suggests secrets"),
+        (".opencode/commands", "points to `built`, which version control ignores"),
+        (".claude/rules/loop", "points back to its parent directory `agents`"),
+        ("agents/skills/one/AGENTS.md", "belongs to the skill beside it"),
     ] {
         let found = reasons.get(path).unwrap_or_else(|| panic!("{path}: {reasons:#?}"));
         assert!(found.starts_with(reason), "{path}: {found}");
@@ -195,16 +195,13 @@ fn what_a_client_skips_is_no_rule() {
     assert_eq!(
         reasons,
         [
-            (".claude/skills/README.md", "it belongs to no skill of `.claude/skills`"),
+            (".claude/skills/README.md", "does not belong to a skill in `.claude/skills`"),
             (
                 ".clinerules/hooks/README.md",
-                "`.clinerules` is for rules, and what is in `hooks` is none; it stays"
+                "is not a rule: clients ignore `hooks` in `.clinerules`"
             ),
-            (".cursor/rules/old.md", "no client reads a file of this name in `.cursor/rules`"),
-            (
-                "test/fixtures/app/CLAUDE.md",
-                "is test data or a template; it is imported when it is named"
-            ),
+            (".cursor/rules/old.md", "no client reads a file with this name in `.cursor/rules`"),
+            ("test/fixtures/app/CLAUDE.md", "is test data or a template; name it to import it"),
         ]
     );
 }

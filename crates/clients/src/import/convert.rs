@@ -40,13 +40,13 @@ impl CollectedItem {
             return converted;
         };
         if let Some(file) = layout.listed_in() {
-            let message = format!("{} finds it only when `{file}` names it", to.name());
+            let message = format!("{} finds it only if `{file}` lists it", to.name());
             converted.notes.push(ImportNote::new(None, message));
         }
         let mut item = item.clone();
         for (client, block) in item.blocks.iter().filter(|(client, _)| client != to.id()) {
             for field in block.field_names() {
-                let message = format!("is a field of {client} alone, and stays behind");
+                let message = format!("omitted: only {client} has this field");
                 converted.notes.push(ImportNote::new(Some(field), message));
             }
         }

@@ -171,10 +171,10 @@ fn skipped_by(rest: &str) -> Option<(&'static str, Option<&str>)> {
 /// Returns the reason why a file in a directory of a client is none that clients read; `None` for a file elsewhere.
 pub(super) fn find_unread_reason(path: &str, profiles: &Profiles) -> Option<String> {
     if let Some(client) = find_ignoring_client(path) {
-        return Some(format!("names files for {client} to leave alone; it stays"));
+        return Some(format!("lists files for {client} to ignore; brief does not import it"));
     }
     if modes::is_rule_of_mode(path) {
-        return Some("is for one mode of Roo Code, which no other client has; it stays".to_owned());
+        return Some("applies to one mode of Roo Code, which other clients do not have".to_owned());
     }
     let name = path.rsplit('/').next().unwrap_or(path);
     if name.starts_with('.') {
@@ -188,12 +188,10 @@ pub(super) fn find_unread_reason(path: &str, profiles: &Profiles) -> Option<Stri
         }
         match skipped_by(rest) {
             Some((place, Some(skipped))) => {
-                return Some(format!(
-                    "`{place}` is for rules, and what is in `{skipped}` is none; it stays"
-                ));
+                return Some(format!("is not a rule: clients ignore `{skipped}` in `{place}`"));
             }
             Some((place, None)) => {
-                return Some(format!("no client reads a file of this name in `{place}`"));
+                return Some(format!("no client reads a file with this name in `{place}`"));
             }
             None => {}
         }
@@ -202,16 +200,14 @@ pub(super) fn find_unread_reason(path: &str, profiles: &Profiles) -> Option<Stri
                 && rest.strip_prefix(&*place.path).is_some_and(|below| below.starts_with('/'))
         };
         if let Some(place) = BUILTIN.project.iter().find(is_in) {
-            return Some(format!("it belongs to no skill of `{}`", place.path));
+            return Some(format!("does not belong to a skill in `{}`", place.path));
         }
         // A rule of Cursor in a directory where clients read `.md` alone.
         let is_near = rest
             .strip_suffix(".mdc")
             .is_some_and(|stem| at_place("", &format!("{stem}.md"), profiles).is_some());
         if is_near {
-            return Some(
-                "no client reads a `.mdc` file here; it is imported when it is named".to_owned(),
-            );
+            return Some("no client reads a `.mdc` file here; name it to import it".to_owned());
         }
     }
     None

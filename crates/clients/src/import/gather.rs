@@ -125,7 +125,7 @@ impl Collector {
             match &own_skill {
                 Some(skill) => self.add_to_skill(&skill.clone(), &entry),
                 None if is_of_skill && name != ItemKind::Skill.entrypoint() && entry.is_found() => {
-                    let reason = "is a file of the skill beside it";
+                    let reason = "belongs to the skill beside it";
                     self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
                 }
                 None => own_skill = self.collect_file(&entry),
@@ -155,7 +155,7 @@ impl Collector {
             LinkTarget::File(target) if is_file => Ok(Some(target)),
             LinkTarget::Directory(real) if is_directory => {
                 if request.ignored.is_ignored(Path::new(&real)) {
-                    return Err(format!("it leads to `{real}`, which version control ignores"));
+                    return Err(format!("points to `{real}`, which version control ignores"));
                 }
                 self.links.add_link(path, &real, visit.slashed()).map(|()| None)
             }
@@ -190,13 +190,13 @@ impl Collector {
         };
         self.files += 1;
         if request.search == ImportSearch::AtPlaces && is_test_data(&found.about) {
-            let reason = "is test data or a template; it is imported when it is named";
+            let reason = "is test data or a template; name it to import it";
             self.skip_losing(ImportLoss::NoPortableForm, path, reason);
             return None;
         }
         if request.search == ImportSearch::AtPlaces && is_among_skills(&found) {
             let reason =
-                "is among skills, where no client looks for rules; it is imported when it is named";
+                "is in a skills directory, where clients look for no rules; name it to import it";
             self.skip_losing(ImportLoss::NoPortableForm, path, reason);
             return None;
         }
@@ -209,7 +209,7 @@ impl Collector {
         }
         match entry.read_content(limits::FILE_BYTES) {
             Ok(content) if entry.is_ours(&content.bytes) => {
-                self.skip_losing(ImportLoss::Nothing, path, "brief has written it");
+                self.skip_losing(ImportLoss::Nothing, path, "was written by brief");
                 None
             }
             Ok(content) if found.kind == ItemKind::Skill => {
@@ -275,7 +275,7 @@ impl Collector {
         if let EntryAt::Here(kind) = entry.at
             && kind != FileKind::File
         {
-            return self.skip_file(path, format!("is {}, which does not travel", kind.noun()));
+            return self.skip_file(path, format!("is {}, which brief does not copy", kind.noun()));
         }
         match (entry.read_content(limits::SUPPORT_FILE_BYTES), self.skills.get_mut(skill)) {
             (Ok(content), Some(skill)) => skill.files.push((inside, content)),

@@ -127,7 +127,7 @@ impl ImportedItem {
         if !scope.unsaid.is_empty() {
             let patterns = scope.unsaid.join("`, `");
             let message = format!(
-                "`{patterns}` has no words in the format; the whole field is in the client's block"
+                "the format cannot express `{patterns}`; the whole field is in the client's block"
             );
             self.add_note(scope.field, message);
             return;
@@ -200,7 +200,7 @@ impl ImportedItem {
                 self.put_into_block(&client, block);
             }
             for name in targets.unknown {
-                self.add_note(Some("targets"), format!("no client is known as `{name}`"));
+                self.add_note(Some("targets"), format!("unknown client `{name}`"));
             }
         }
         for (key, value) in fields {
@@ -208,7 +208,7 @@ impl ImportedItem {
             // `globs` are the scope, and the rest says what the format says without it.
             let is_said = matches!(name, "name" | "description" | "globs" | "root");
             if !is_said && !value.is_null() {
-                self.add_note(Some(name), "no client has a block for it, so it is lost");
+                self.add_note(Some(name), "is lost: no client has a block for it");
             }
         }
     }
@@ -250,7 +250,7 @@ impl ImportedItem {
         }
         self.scope.clear();
         self.fields.clear();
-        self.add_note(None, "its fields contradict each other in the words of the format; they are in the client's block alone");
+        self.add_note(None, "its fields contradict each other in the shared format; they are only in the client's block");
         self.settle_all(profiles, clients);
         is_sound(&self.to_portable_item(), clients).then_some(self)
     }
@@ -298,7 +298,10 @@ impl ImportedItem {
         if text.is_some_and(is_same) {
             return;
         }
-        self.add_note(None, "its arguments are not all in the words of the format; the client keeps a body of its own");
+        self.add_note(
+            None,
+            "the format cannot express all its arguments; the client keeps its own body",
+        );
         self.overrides.push((profile.id().to_owned(), original.to_owned()));
     }
 
@@ -314,7 +317,7 @@ impl ImportedItem {
             From::Tools => tables::translate_tools(value, shape, profile).map(|(capabilities, others)| {
                 if !others.is_empty() {
                     let message = format!(
-                        "`{}` has no words in the format; the list is also in the client's block",
+                        "the format cannot express `{}`; the list is also in the client's block",
                         others.join("`, `")
                     );
                     self.add_note(Some("tools"), message);
@@ -395,7 +398,7 @@ impl ImportedItem {
                 }
             }
             if is_scope_lost {
-                let message = "its patterns would match other files when they are built; they are in the client's block alone";
+                let message = "a build would change which files its patterns match; they are only in the client's block";
                 self.add_note(Some("scope"), message);
                 self.scope.clear();
                 continue;

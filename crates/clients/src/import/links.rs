@@ -34,15 +34,15 @@ pub(super) fn resolve_link(
     link: &Path,
 ) -> Result<LinkTarget, String> {
     let Ok(resolved) = system.resolve(link) else {
-        return Err("is a link that leads nowhere".to_owned());
+        return Err("is a broken link".to_owned());
     };
     let Ok(inside) = resolved.path.strip_prefix(root.path()) else {
-        return Err("is a link that leaves the project".to_owned());
+        return Err("is a link that points outside the project".to_owned());
     };
     let inside = to_slashed(inside);
     if let Some(found) = sensitive::find_sensitive_pattern(&inside) {
         return Err(format!(
-            "it leads to `{inside}`, which holds secrets by its name (`{}`)",
+            "points to `{inside}`, whose name suggests secrets (`{}`)",
             found.pattern
         ));
     }
@@ -123,18 +123,18 @@ impl LinkedDirectories {
         };
         if is_below(real, from) {
             let shown = if real.is_empty() { "." } else { real };
-            return Err(format!("it leads back to `{shown}`, a directory around it"));
+            return Err(format!("points back to its parent directory `{shown}`"));
         }
         let place = place_of(path);
         if is_below(place, real) && place != path {
-            return Err(format!("it leads to `{real}`, which is looked at there"));
+            return Err(format!("points to `{real}`, which brief reads there"));
         }
         let key = (place.to_owned(), real.to_owned());
         if let Some(first) = self.entered.get(&key) {
-            return Err(format!("it leads to `{real}`, as `{first}` does"));
+            return Err(format!("points to `{real}`, like `{first}`"));
         }
         if self.entered.len() >= MOST_LINKS {
-            return Err(format!("there are more than {MOST_LINKS} links to directories"));
+            return Err(format!("exceeds the limit of {MOST_LINKS} links to directories"));
         }
         self.entered.insert(key, path.to_owned());
         self.queue.push_back(LinkedDirectory { path: path.to_owned(), real: real.to_owned() });

@@ -102,22 +102,22 @@ impl fmt::Display for ImportNote {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ImportRefusal {
     /// It is UTF-16.
-    #[error("it is UTF-16; save it as UTF-8")]
+    #[error("is UTF-16; save it as UTF-8")]
     Utf16,
     /// It has bytes that are no UTF-8.
     #[error("is not UTF-8; save it as UTF-8")]
     NotUtf8,
     /// It has no text.
-    #[error("it has no text below its header")]
+    #[error("has no text below its frontmatter")]
     NoText,
     /// It is not TOML, in which its client writes such files.
-    #[error("it is not valid TOML, or lacks the key of the text")]
+    #[error("is not valid TOML or lacks the key for the text")]
     NotToml,
     /// It is not YAML, in which its client writes such files.
-    #[error("it is not valid YAML, or lacks the key of the text")]
+    #[error("is not valid YAML or lacks the key for the text")]
     NotYaml,
     /// It has lines that would be directives.
-    #[error("it has `<!-- @client:… -->` lines, which would choose parts of it")]
+    #[error("contains `<!-- @client:… -->` lines, which brief would interpret")]
     Directives,
 }
 
@@ -192,24 +192,24 @@ impl Parts {
         let mut notes = Vec::new();
         let mut note = |message: String| notes.push(ImportNote::new(None, message));
         if source.text().starts_with('\u{feff}') {
-            note("the byte order mark at its start is not kept".to_owned());
+            note("the byte order mark is lost".to_owned());
         }
         let is_lost = |problem: &&Diagnostic| problem.rule == rules::FRONTMATTER_INVALID;
         for problem in front.diagnostics.iter().filter(is_lost) {
-            note(format!("a part of its header is lost: {}", problem.message));
+            note(format!("part of its frontmatter is lost: {}", problem.message));
         }
         let is_read = scope.body_start == front.body_start;
         let header =
             if is_read { Header::from_front_matter(&front, source) } else { Header::default() };
         if header.has_comments {
-            note("comments in its header are not kept".to_owned());
+            note("comments in its frontmatter are lost".to_owned());
         }
         let body = source.text()[scope.body_start..].to_owned();
         if file.form == Form::Instructions
             && let Some(import) = first_import(&body)
         {
             note(format!(
-                "`{import}` counts from the directory of the file; write the text itself, or name the file"
+                "`{import}` is relative to the directory of the file; write the text itself, or name the file"
             ));
         }
         Parts { header, body, scope: Some(scope), notes }
@@ -219,7 +219,7 @@ impl Parts {
         let (header, body) = found?;
         let mut notes = Vec::new();
         if header.has_comments {
-            notes.push(ImportNote::new(None, "comments in it are not kept"));
+            notes.push(ImportNote::new(None, "its comments are lost"));
         }
         Some(Parts { header, body, scope: None, notes })
     }
@@ -239,12 +239,12 @@ fn describe_use(used: RuleUse) -> Option<&'static str> {
     match used {
         RuleUse::Active => None,
         RuleUse::Listed => {
-            Some("it is chosen by its description; other clients would always load it")
+            Some("its client loads it by description; other clients would always load it")
         }
         RuleUse::Manual => {
-            Some("it is used when it is mentioned; other clients would always load it")
+            Some("its client loads it only when mentioned; other clients would always load it")
         }
-        RuleUse::Never => Some("its own client never uses it"),
+        RuleUse::Never => Some("its own client never loads it"),
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn parse_modes(path: &Path, text: &str) -> Result<Vec<ImportedItem>, 
     }
     let modes = document.root().and_then(|root| find_yaml_field(root, "customModes"));
     let Some(Value::Sequence(modes)) = modes.map(Node::value) else {
-        return Err("has no list `customModes`".to_owned());
+        return Err("has no `customModes` list".to_owned());
     };
     Ok(modes.iter().filter_map(|mode| of_mode(path, mode)).collect())
 }
@@ -94,7 +94,7 @@ fn of_mode(path: &Path, mode: Node<'_>) -> Option<ImportedItem> {
         if !READ.contains(&own) || own == "whenToUse" && has_both {
             item.add_note(
                 Some(own),
-                "the format has no word for it, and Roo Code's list alone has it",
+                "the format cannot express it; only the list of Roo Code keeps it",
             );
         }
     }
@@ -125,7 +125,7 @@ impl ImportedItem {
             let Some(name) = name else { continue };
             if is_limited {
                 let message = format!(
-                    "`{name}` is for some files alone there; other clients have no such limit"
+                    "`{name}` is limited to some files in Roo Code; other clients have no such limit"
                 );
                 self.add_note(Some("groups"), message);
             }
@@ -136,14 +136,14 @@ impl ImportedItem {
                 }
                 None if name == "mcp" => {}
                 None => {
-                    self.add_note(Some("groups"), format!("`{name}` has no words in the format"));
+                    self.add_note(Some("groups"), format!("the format cannot express `{name}`"));
                 }
             }
         }
         if known < GROUPS.len() {
             self.set_field("tools", YamlValue::from_texts(tools));
             let message =
-                "Roo Code gets all groups when it is built; a mode there cannot name single tools";
+                "a build gives Roo Code all groups, because a mode cannot name single tools";
             self.add_note(Some("groups"), message);
         }
     }
@@ -177,7 +177,7 @@ mod tests {
         );
         let notes: Vec<String> = docs.notes.iter().map(ToString::to_string).collect();
         assert!(
-            notes.iter().any(|note| note.starts_with("`groups`: `edit` is for some files")),
+            notes.iter().any(|note| note.starts_with("`groups`: `edit` is limited to some files")),
             "{notes:?}"
         );
         assert!(notes.iter().any(|note| note.starts_with("`source`:")), "{notes:?}");

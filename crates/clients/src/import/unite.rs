@@ -21,7 +21,7 @@ use super::item::{ImportedItem, Member};
 const VARIANT_SHARE: usize = 50;
 
 /// The words of a note about two items with one text.
-const APART: &str = "and stays an item of its own";
+const APART: &str = "but is a separate item";
 
 /// The clients of a member: one, or all that are not named.
 const OTHERS: &str = "*";
@@ -155,7 +155,7 @@ fn is_equal(left: &ImportedItem, right: &ImportedItem) -> Alike {
     if left.kind == ItemKind::Skill || !is_same_text(&left.body, &right.body) {
         Alike::Other
     } else if left.members.iter().any(differs) {
-        Alike::Apart("one client has both, with other fields")
+        Alike::Apart("one client has both, with different fields")
     } else {
         Alike::Same
     }
@@ -187,7 +187,7 @@ impl ImportedItem {
     fn stays_apart(&mut self, apart: Option<(String, String)>) {
         let is_said = self.notes.iter().any(|note| note.message.contains(APART));
         if let Some((other, reason)) = apart.filter(|_| !is_said) {
-            self.add_note(None, format!("says much of what {other} says, {APART}: {reason}"));
+            self.add_note(None, format!("repeats much of {other}, {APART}: {reason}"));
         }
     }
 }
@@ -200,7 +200,7 @@ fn join_items(
     clients: &[&str],
     files: &ProjectFiles<'_>,
 ) -> Result<ImportedItem, String> {
-    const UNSAYABLE: &str = "the format cannot say both in one item";
+    const UNSAYABLE: &str = "the format cannot express both in one item";
     let mut joined = left.clone();
     joined.scope = common_scope(left, right, profiles, files)?;
     joined.members.extend(right.members.iter().cloned());

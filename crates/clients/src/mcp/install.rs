@@ -38,10 +38,10 @@ pub enum ServerChange {
 #[non_exhaustive]
 pub enum ServerFileError {
     /// The client has no such file that a program may write.
-    #[error("the client has no file for servers of the user that another program may write")]
+    #[error("the client has no user-level server file that other programs may write")]
     NoUserFile,
     /// The client cannot have the server.
-    #[error("the client cannot have the server: {0}")]
+    #[error("cannot configure the server for the client: {0}")]
     Unfit(&'static str),
     /// The file cannot be read or written.
     #[error("`{0}` {1}")]

@@ -93,7 +93,7 @@ fn parse_declaration(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<DeclaredServer, TomlProblem> {
     if !is_name(entry.key) {
-        return Err(entry.invalid_value("this names no server", "use letters, digits, `_` and `-`"));
+        return Err(entry.invalid_value("invalid server name", "use letters, digits, `_` and `-`"));
     }
     let table = entry.table()?;
     let mut keys = TableReader::new(table.entries());
@@ -110,7 +110,7 @@ fn parse_declaration(
     diagnostics.extend(keys.problems().map(|problem| *problem));
     let refuse_mixed = |others: [&str; 2], own: &str| {
         let mixed = table.entries().find(|entry| others.contains(&entry.key));
-        let problem = format!("a server with `{own}` has no such key");
+        let problem = format!("not allowed for a server with `{own}`");
         mixed.map_or(Ok(()), |entry| Err(entry.invalid_value(&problem, "")))
     };
     let transport = match (command, url) {
@@ -123,8 +123,8 @@ fn parse_declaration(
             Transport::Remote { protocol, url, headers }
         }
         _ => {
-            let help = "write a program to start, or the address of a server that runs";
-            return Err(entry.invalid_value("a server has either `command` or `url`", help));
+            let help = "write `command` to start a program, or `url` for a running server";
+            return Err(entry.invalid_value("must have either `command` or `url`", help));
         }
     };
     let server = Server { name: entry.key.to_owned(), transport, disabled, custom: Vec::new() };
@@ -204,17 +204,17 @@ mod tests {
         for (text, line, message) in [
             ("mcp = 1\n", 1, "`mcp`: this is not a table"),
             ("mcp.x = 1\n", 1, "`mcp.x`: this is not a table"),
-            ("[mcp.\"a b\"]\ncommand = \"c\"\n", 1, "this names no server"),
-            ("[mcp.x]\n", 1, "a server has either `command` or `url`"),
+            ("[mcp.\"a b\"]\ncommand = \"c\"\n", 1, "invalid server name"),
+            ("[mcp.x]\n", 1, "must have either `command` or `url`"),
             ("[mcp.x]\ncommand = \"\"\n", 2, "is empty"),
-            ("[mcp.x]\nurl = \"u\"\nargs = []\n", 3, "a server with `url` has no such key"),
-            (&server("url = \"u\""), 1, "a server has either `command` or `url`"),
-            (&server("headers = {}"), 3, "a server with `command` has no such key"),
-            (&server("argz = []"), 3, "`mcp.x.argz`: there is no such key"),
+            ("[mcp.x]\nurl = \"u\"\nargs = []\n", 3, "not allowed for a server with `url`"),
+            (&server("url = \"u\""), 1, "must have either `command` or `url`"),
+            (&server("headers = {}"), 3, "not allowed for a server with `command`"),
+            (&server("argz = []"), 3, "unknown key `mcp.x.argz`"),
             (&server("args = \"a\""), 3, "this is not a list of strings"),
             (&server("env = { A = 1 }"), 3, "`mcp.x.env.A`: this is not a string"),
-            (&server("type = \"htpp\""), 3, "`htpp` means nothing here"),
-            (&server("disabled = \"yes\""), 3, "neither `true` nor `false`"),
+            (&server("type = \"htpp\""), 3, "unknown value `htpp`"),
+            (&server("disabled = \"yes\""), 3, "must be `true` or `false`"),
             (&server("clients = [\"cluade\"]"), 3, "unknown client `cluade`"),
         ] {
             let problems = parse(text).unwrap_err();

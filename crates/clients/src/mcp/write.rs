@@ -46,7 +46,7 @@ fn build_entry(profile: &ServerProfile, server: &Server) -> Result<Json, &'stati
         Transport::Stdio { .. } => &profile.stdio,
         Transport::Remote { protocol: Protocol::Http, .. } => &profile.http,
         Transport::Remote { protocol: Protocol::Sse, .. } if profile.sse.is_empty() => {
-            return Err("the client has no server-sent events");
+            return Err("the client does not support server-sent events");
         }
         Transport::Remote { protocol: Protocol::Sse, .. } => &profile.sse,
     };
@@ -59,7 +59,7 @@ fn build_entry(profile: &ServerProfile, server: &Server) -> Result<Json, &'stati
     if server.disabled {
         match &profile.disabled_by {
             Some(key) => settings.insert(key.to_string(), Json::Bool(false)),
-            None => return Err("is disabled, which the client cannot say"),
+            None => return Err("is disabled, which the client cannot express"),
         };
     }
     for (key, value) in &server.custom {
@@ -70,7 +70,7 @@ fn build_entry(profile: &ServerProfile, server: &Server) -> Result<Json, &'stati
     if let Some(opening) = &profile.inserts_files
         && (server.name.contains(&**opening) || entry.to_string().contains(&**opening))
     {
-        return Err("the client would put a file in place of `{file:…}`");
+        return Err("the client would replace `{file:…}` with the content of a file");
     }
     Ok(entry)
 }
@@ -169,7 +169,7 @@ mod tests {
         );
         assert_eq!(
             written("claude").left_out,
-            [("web.site".to_owned(), "is disabled, which the client cannot say")]
+            [("web.site".to_owned(), "is disabled, which the client cannot express")]
         );
     }
 
@@ -232,7 +232,7 @@ mod tests {
                 std::slice::from_ref(&server),
             );
             assert!(!opencode.text.contains("file:"), "{}", opencode.text);
-            let why = "the client would put a file in place of `{file:…}`";
+            let why = "the client would replace `{file:…}` with the content of a file";
             assert_eq!(opencode.left_out, [(server.name.clone(), why)]);
             assert!(entry_json(find_server_profile("opencode").unwrap(), &server).is_err());
             // To the others it is a text.
@@ -254,7 +254,10 @@ mod tests {
         http_headers = { X-Key = "k" }
         enabled = false
         "#);
-        assert_eq!(codex.left_out, [("events".to_owned(), "the client has no server-sent events")]);
+        assert_eq!(
+            codex.left_out,
+            [("events".to_owned(), "the client does not support server-sent events")]
+        );
     }
 
     #[test]

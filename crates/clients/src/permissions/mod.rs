@@ -155,8 +155,8 @@ impl ProjectPermissions {
             for pattern in entry.text_list()? {
                 let is_line = pattern.trim() == pattern && !pattern.contains(char::is_control);
                 if pattern.is_empty() || pattern.starts_with('#') || !is_line {
-                    let problem = format!("`{pattern}` is no line of an ignore file");
-                    return Err(entry.invalid_value(&problem, "write one pattern for each text"));
+                    let problem = format!("`{pattern}` is not a valid ignore pattern");
+                    return Err(entry.invalid_value(&problem, "write one pattern per string"));
                 }
                 self.ignored.push(pattern);
             }
@@ -185,35 +185,38 @@ fn find_argument_problem(
     let is_clean = argument.trim() == argument && !argument.contains(char::is_control);
     if argument.is_empty() || !is_clean {
         return Some((
-            "says nothing that a client reads",
-            "write it on one line, without blanks around it",
+            "is empty, or has surrounding spaces or control characters",
+            "write it on one line, without surrounding spaces",
         ));
     }
     // A bracket would end a rule such as `Bash(…)`, and what follows would be more than was meant.
     if argument.contains(['(', ')', ',']) {
-        return Some(("has a bracket or a comma", "clients' rules have no way to write it"));
+        return Some((
+            "contains a parenthesis or a comma",
+            "remove it: rules of clients cannot express it",
+        ));
     }
     match subject {
         RuleSubject::Shell if argument.contains(['*', '?']) => Some((
-            "has a wildcard",
-            "write the first words of the command; any words may follow them",
+            "contains a wildcard",
+            "write the first words of the command; the rule matches any words after them",
         )),
         RuleSubject::Read | RuleSubject::Edit => {
             let is_outside = argument.starts_with(['/', '~', '!'])
                 || argument.contains(['\\', ':'])
                 || argument.split('/').any(|name| name == "..");
             is_outside.then_some((
-                "is no pattern of the project",
+                "is not a pattern in the project",
                 "write a path below the project, such as `docs/**`",
             ))
         }
         RuleSubject::Web if argument.contains(['/', ':', '*', ' ']) => {
-            Some(("is no host", "write `docs.rs`"))
+            Some(("is not a host", "write `docs.rs`"))
         }
         RuleSubject::Mcp => {
             let mut parts = argument.split('/');
             let is_known = parts.clone().count() < 3 && parts.all(mcp::is_name);
-            (!is_known).then_some(("is no server", "write `server`, or `server/tool`"))
+            (!is_known).then_some(("is not a server", "write `server`, or `server/tool`"))
         }
         _ => None,
     }
@@ -225,12 +228,11 @@ pub fn build_rule_entries(
     rule: &PermissionRule,
 ) -> Result<Vec<SharedEntry>, &'static str> {
     let place = match rule.decision {
-        RuleDecision::Allow => profile.allow.as_ref().ok_or("has no list of what is allowed"),
-        RuleDecision::Ask => profile.ask.as_ref().ok_or("has no list of what to ask about"),
-        RuleDecision::Deny => profile.deny.as_ref().ok_or("has no list of what is forbidden"),
+        RuleDecision::Allow => profile.allow.as_ref().ok_or("has no list of allowed actions"),
+        RuleDecision::Ask => profile.ask.as_ref().ok_or("has no list of actions to ask about"),
+        RuleDecision::Deny => profile.deny.as_ref().ok_or("has no list of forbidden actions"),
     }?;
-    let words =
-        rule.subject.find_wording(profile).ok_or("its permissions are about other things")?;
+    let words = rule.subject.find_wording(profile).ok_or("has no permissions of this kind")?;
     let rules: Vec<String> = match rule.argument.as_deref() {
         None => words.all.iter().map(ToString::to_string).collect(),
         Some(argument) => match (argument.split_once('/'), &words.part) {
@@ -241,16 +243,16 @@ pub fn build_rule_entries(
                 part.iter().map(fill).collect()
             }
             _ if words.is_one_word && argument.contains(' ') => {
-                return Err("it knows a command by its first word alone");
+                return Err("matches commands only by their first word");
             }
             _ if words.is_crossing => {
-                crossing_patterns(argument).ok_or("its `*` matches across directories")?
+                crossing_patterns(argument).ok_or("matches `*` across directories")?
             }
             _ => words.one.iter().map(|one| one.replace("{}", argument)).collect(),
         },
     };
     if rules.is_empty() {
-        return Err("has no words for this rule");
+        return Err("has no syntax for this rule");
     }
     let entry = |value: String| match &words.table {
         Some(table) => {

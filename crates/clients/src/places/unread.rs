@@ -74,7 +74,7 @@ pub fn collect_unread_files<'f>(paths: impl Iterator<Item = &'f str>) -> Vec<Unr
             |endings: &List<Text>, file: &str| endings.iter().any(|ending| ends_in(file, ending));
         let endings: Vec<String> =
             directory.endings.iter().map(|ending| format!("`{ending}`")).collect();
-        let why = format!("only files that end in {} are read here", endings.join(" or "));
+        let why = format!("the client reads only files that end in {} here", endings.join(" or "));
         for file in files.filter(|file| !has_one(&directory.endings, file)) {
             if has_one(&directory.meant, file) {
                 report(file, &why, "rename it");

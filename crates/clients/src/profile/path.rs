@@ -13,7 +13,7 @@ pub(super) fn find_path_problem(text: &str) -> Option<&'static str> {
     if text.contains(['\\', ':', '*', '?', '"', '<', '>', '|'])
         || text.chars().any(char::is_control)
     {
-        return Some("has a character that no file name has everywhere");
+        return Some("contains a character that some systems do not allow in file names");
     }
     if text.split('/').any(|name| matches!(name, "" | "." | "..")) {
         return Some("is not a plain relative path");
@@ -21,7 +21,7 @@ pub(super) fn find_path_problem(text: &str) -> Option<&'static str> {
     let is_reserved = |name: &str| RESERVED.iter().any(|own| name.eq_ignore_ascii_case(own));
     text.split('/')
         .any(is_reserved)
-        .then_some("it leads into a directory of version control or of brief itself")
+        .then_some("points into a directory of version control or of brief")
 }
 
 /// A path below the output directory with the item's name in it, such as `.claude/rules/{name}.md`. The default is no
@@ -36,10 +36,10 @@ impl Template {
     /// was written is never taken for something to compile.
     pub fn new(text: &str) -> Result<Template, &'static str> {
         if text.matches(NAME).count() == 0 {
-            return Err("it lacks `{name}`, so all items would be one file");
+            return Err("lacks `{name}`, so all items would share one file");
         }
         if text.replace(NAME, "").contains(['{', '}']) {
-            return Err("only `{name}` is filled in");
+            return Err("has an unknown placeholder; only `{name}` is supported");
         }
         if let Some(problem) = find_path_problem(text) {
             return Err(problem);
@@ -48,7 +48,7 @@ impl Template {
             Some((first, _)) if first.starts_with('.') && !first.contains(NAME) => {
                 Ok(Template(text.to_owned()))
             }
-            _ => Err("does not begin with a directory like `.claude`"),
+            _ => Err("must begin with a directory such as `.claude`"),
         }
     }
 

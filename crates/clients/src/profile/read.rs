@@ -136,9 +136,9 @@ fn draft_of<'d>(
     let index = index.unwrap_or_else(|| {
         if !is_plain_word(client.key) {
             diagnostics
-                .push(*client.invalid_value("this names no client", "use a-z, 0-9 and hyphens"));
+                .push(*client.invalid_value("invalid client name", "use a-z, 0-9 and hyphens"));
         } else if is_taken_field(client.key) {
-            let problem = "this is a field of the format, and cannot name a client too";
+            let problem = "a client cannot have the name of a field of the format";
             diagnostics.push(*client.invalid_value(problem, "use another name"));
         }
         drafts.push(Draft::new(client.key, client.source, client.span));
@@ -229,7 +229,7 @@ fn read_layout(
     keys.set_if_present("unknown-fields", &mut rest.unknown, |entry| entry.match_word(&unknown));
     keys.set_if_present("most-characters", &mut rest.most_characters, |entry| {
         let count = entry.item.as_integer().and_then(|count| usize::try_from(count).ok());
-        count.map(Some).ok_or_else(|| entry.invalid_value("this is no number of characters", ""))
+        count.map(Some).ok_or_else(|| entry.invalid_value("is not a number of characters", ""))
     });
     keys.set_if_present("also-read", &mut rest.also_read, parse_templates);
     keys.get("home", |entry| {
@@ -277,8 +277,8 @@ impl LayoutDraft {
             return Err((what, "an output needs a path and fields"));
         };
         let lacks = |key: &str| {
-            let what = format!("`{kind}.{key}`, a directory for what lies beside an item");
-            (what, "its outputs share a directory, so other files need one of their own")
+            let what = format!("`{kind}.{key}`, a directory for the files beside an item");
+            (what, "its outputs share a directory, so other files need a separate one")
         };
         if rest.files.is_none() {
             if !path.has_own_directory() {
@@ -335,7 +335,7 @@ fn read_names(
             }
             _ => {
                 let help = "write the client's name for it in quotes, or `false` for none";
-                diagnostics.push(*entry.invalid_value("this is no name", help));
+                diagnostics.push(*entry.invalid_value("is not a name", help));
             }
         }
     }
@@ -344,7 +344,7 @@ fn read_names(
 
 fn parse_field_rules(kind: ItemKind, entry: &TomlEntry<'_>) -> Result<Vec<FieldRule>, TomlProblem> {
     let problem =
-        || entry.invalid_value("this is no list of fields", "write `[{ key = …, from = … }]`");
+        || entry.invalid_value("is not a list of fields", "write `[{ key = …, from = … }]`");
     let mut rules: Vec<FieldRule> = Vec::new();
     // Both spellings of a list of tables: inline, and `[[…]]`.
     let tables: Option<Vec<&dyn TableLike>> = match entry.item {
@@ -363,9 +363,7 @@ fn parse_field_rules(kind: ItemKind, entry: &TomlEntry<'_>) -> Result<Vec<FieldR
                 && (other.when == rule.when || rule.when == FieldCondition::Always)
         };
         if rules.iter().any(clashes) {
-            return Err(
-                entry.invalid_value(&format!("the key `{}` stands there twice", rule.key), "")
-            );
+            return Err(entry.invalid_value(&format!("duplicate key `{}`", rule.key), ""));
         }
         rules.push(rule);
     }
@@ -386,7 +384,7 @@ fn parse_field_rule(
         }
         let kinds: Vec<&str> = from.kinds().iter().map(|kind| kind.folder()).collect();
         let help = format!("is a field of {}", kinds.join(" and "));
-        Err(entry.invalid_value(&format!("a {kind} has no `{}`", from.as_str()), &help))
+        Err(entry.invalid_value(&format!("a {kind} has no field `{}`", from.as_str()), &help))
     });
     let shape = keys.get("as", |entry| entry.match_word(&Shape::WORDS));
     let default = keys.get("default", TomlEntry::owned_text);
@@ -408,7 +406,7 @@ fn parse_field_rule(
                 let problem = format!("`{}` cannot be `{}`", from.as_str(), shape.as_str());
                 return Err(last.invalid_value(
                     &problem,
-                    "a list is `list`, `comma`, `bare`, `allow-map` or `only-map`, arguments are also `parameters`",
+                    "write `list`, `comma`, `bare`, `allow-map` or `only-map` for a list; arguments may also be `parameters`",
                 ));
             }
             FieldValue::Item { from, shape, default }
@@ -429,6 +427,6 @@ fn parse_constant(entry: &TomlEntry<'_>) -> Result<Constant, TomlProblem> {
     let text = entry.item.as_str().map(|text| Constant::Text(text.to_owned()));
     let boolean = entry.item.as_bool().map(Constant::Boolean);
     let number = entry.item.as_integer().map(Constant::Number);
-    let problem = || entry.invalid_value("this is not a string, number or boolean", "");
+    let problem = || entry.invalid_value("is not a string, number or boolean", "");
     text.or(boolean).or(number).ok_or_else(problem)
 }

@@ -220,8 +220,8 @@ fn parse_output_directory(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> 
     if text.split('/').all(is_plain) {
         return Ok(text.to_owned());
     }
-    let help = "write a path below this file; `--out` may name any directory";
-    Err(entry.invalid_value("does not lie in the registry", help))
+    let help = "write a path below this file, or use `--out` for any other directory";
+    Err(entry.invalid_value("is outside the registry", help))
 }
 
 fn parse_clients(entry: &TomlEntry<'_>, profiles: &Profiles) -> Result<Vec<String>, TomlProblem> {

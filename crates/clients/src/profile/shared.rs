@@ -90,8 +90,8 @@ pub(super) fn parse_listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProb
     let setting = keys.get("setting", parse_setting);
     keys.finish()?;
     let (Some(usual), Some(list), Some(value)) = (usual, list, value) else {
-        let help = "name the file, the list in it, and what has to stand there";
-        return Err(entry.invalid_value("it lacks `file`, `list` or `value`", help));
+        let help = "name the file, the list in it, and the value to add";
+        return Err(entry.invalid_value("lacks `file`, `list` or `value`", help));
     };
     let home_value = home_value.unwrap_or_else(|| value.clone());
     let home_files = home.map(|usual| SharedFiles { usual, others: home_others });
@@ -110,8 +110,8 @@ pub(super) fn parse_mention(entry: &TomlEntry<'_>) -> Result<Mention, TomlProble
     let setting = keys.get("setting", parse_setting);
     keys.finish()?;
     let (Some(file), Some(line)) = (file, line) else {
-        let help = "name the file, and the line for each output, with `{path}`";
-        return Err(entry.invalid_value("it lacks `file` or `line`", help));
+        let help = "name the file and the line for each output, with `{path}`";
+        return Err(entry.invalid_value("lacks `file` or `line`", help));
     };
     Ok(Mention { file, unless, intro, line, is_loaded, setting })
 }
@@ -126,8 +126,9 @@ pub(super) fn parse_bridge(entry: &TomlEntry<'_>) -> Result<Bridge, TomlProblem>
     let is_for_present = keys.get("if-present", TomlEntry::flag).unwrap_or(false);
     keys.finish()?;
     let (Some(from), Some(usual), Some(text)) = (from, usual, text) else {
-        let help = "name the file to be read, the file that is read, and what has to stand there";
-        return Err(entry.invalid_value("it lacks `from`, `file` or `text`", help));
+        let help =
+            "name the file to include, the file that the client reads, and the text to add to it";
+        return Err(entry.invalid_value("lacks `from`, `file` or `text`", help));
     };
     Ok(Bridge { from, files: SharedFiles { usual, others }, is_for_present, text, setting })
 }
@@ -154,7 +155,9 @@ fn check_file_path(entry: &TomlEntry<'_>, text: &str) -> Result<(), TomlProblem>
 fn parse_line(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     if text.trim().is_empty() || text.contains(['\n', '\r']) {
-        return Err(entry.invalid_value("this is no line", "write one line, such as `@{path}`"));
+        return Err(
+            entry.invalid_value("is not a single line", "write one line, such as `@{path}`")
+        );
     }
     Ok(text.to_owned())
 }
@@ -162,8 +165,8 @@ fn parse_line(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
 fn parse_setting(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     if !is_plain_word(text) || super::settings::KEYS.contains(&text) {
-        let help = "use a-z, 0-9 and hyphens, and none of the keys that are there already";
-        return Err(entry.invalid_value("this can be no key of `[install]`", help));
+        let help = "use a-z, 0-9 and hyphens, and no existing key";
+        return Err(entry.invalid_value("cannot be a key of `[install]`", help));
     }
     Ok(text.to_owned())
 }

@@ -56,7 +56,7 @@ pub(super) fn merge_block(merger: &mut Merger<'_>) -> Result<(), String> {
     let wanted = match request.wanted {
         [] => None,
         [SharedEntry::Block { text }] => Some(text.as_str()),
-        _ => return Err("it would need more than one block".to_owned()),
+        _ => return Err("needs more than one block".to_owned()),
     };
     let before: Vec<&str> = request
         .before
@@ -69,7 +69,7 @@ pub(super) fn merge_block(merger: &mut Merger<'_>) -> Result<(), String> {
     let markers = choose_markers(request.path);
     let is_yaml = is_yaml(request.path);
     if is_yaml && text.trim_start().starts_with(['{', '[']) {
-        return Err("is JSON, which has no lines between markers".to_owned());
+        return Err("is JSON, which cannot contain a marked block".to_owned());
     }
     let found = find_block(text, markers)?;
     let needed = wanted.filter(|wanted| is_yaml && !contains_lines(text, wanted, found.as_ref()));
@@ -78,7 +78,7 @@ pub(super) fn merge_block(merger: &mut Merger<'_>) -> Result<(), String> {
     {
         let lines = wanted.lines().filter(|line| line.starts_with(' ')).map(str::trim);
         let lines: Vec<String> = lines.map(|line| format!("`{line}`")).collect();
-        return Err(format!("`{key}` is the user's own; add {} to it", lines.join(", ")));
+        return Err(format!("`{key}` belongs to the user; add {} to it", lines.join(", ")));
     }
     let Some(block) = found else {
         if let Some(wanted) = wanted.filter(|wanted| !contains_lines(text, wanted, None)) {
@@ -152,9 +152,7 @@ fn find_block(text: &str, markers: Markers) -> Result<Option<ImportBlock>, Strin
         })),
         ([_], []) => Err(format!("`{begin}` has no `{end}` after it; remove that line")),
         ([], [_]) => Err(format!("`{end}` has no `{begin}` before it; remove that line")),
-        _ => Err(format!(
-            "the lines `{begin}` and `{end}` do not make one block; remove all of them but one pair"
-        )),
+        _ => Err(format!("expected one pair of `{begin}` and `{end}`; remove the other lines")),
     }
 }
 

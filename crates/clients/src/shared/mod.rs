@@ -12,7 +12,7 @@ pub(crate) mod toml;
 use brief_dialects::portable::output::{Foreign, Merge, MergedOutput, SharedEntry};
 
 /// The reason to keep an entry that was there before us.
-const FOREIGN: &str = "is not an entry of `brief`";
+const FOREIGN: &str = "was not written by `brief`";
 /// The reason to keep an entry that was edited since.
 const EDITED: &str = "was changed by hand";
 
@@ -27,10 +27,11 @@ pub fn merge_entries(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged
     let is_json = ["json", "jsonc"].iter().any(|one| ending.eq_ignore_ascii_case(one));
     let is_toml = ending.eq_ignore_ascii_case("toml");
     if (is_json || is_toml) && all().any(|entry| is_block(&entry)) {
-        return Err("a JSON or TOML file cannot hold lines between markers".to_owned());
+        return Err("a JSON or TOML file cannot contain a marked block".to_owned());
     }
     if !is_json && !is_toml && !all().all(|entry| is_block(&entry)) {
-        return Err("only JSON files have lists, and JSON and TOML files tables".to_owned());
+        return Err("only JSON files can have lists, and only JSON and TOML files can have tables"
+            .to_owned());
     }
     let mut merger = Merger { request, merged: MergedOutput::default() };
     if is_json {

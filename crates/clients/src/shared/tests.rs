@@ -206,7 +206,7 @@ fn a_key_belongs_to_whoever_wrote_it() {
     let old = keyed("a", r#"{"command":"old","n":1}"#);
     let new = keyed("a", r#"{"command":"new"}"#);
     let name = "mcpServers.a".to_owned();
-    let (theirs, edited) = ("is not an entry of `brief`", "was changed by hand");
+    let (theirs, edited) = ("was not written by `brief`", "was changed by hand");
     let none: &[SharedEntry] = &[];
     let only_old = std::slice::from_ref(&old);
     let only_new = std::slice::from_ref(&new);
@@ -249,12 +249,12 @@ fn a_key_belongs_to_whoever_wrote_it() {
 #[test]
 fn a_file_of_another_shape_is_refused() {
     for (text, problem) in [
-        ("", "is not JSON: there is nothing in it"),
+        ("", "is not JSON: is empty"),
         ("{bad", "is not JSON: "),
         ("{'a': 1}", "is not JSON: "),
         ("{\"a\": 1 \"b\": 2}", "is not JSON: "),
-        ("[]", "is not a table of JSON"),
-        ("null", "is not a table of JSON"),
+        ("[]", "is not a JSON object"),
+        ("null", "is not a JSON object"),
         ("{\"instructions\": \"a\"}", "`instructions` is not a list"),
         ("{\"instructions\": null}", "`instructions` is not a list"),
         ("{\"instructions\": [], \"instructions\": []}", "`instructions` is duplicated"),
@@ -342,7 +342,7 @@ fn a_block_that_was_edited_is_kept() {
     let ask = || Ask::markdown(&text);
     assert_eq!(ask().before(&old).get(&new), unchanged(&old, "was changed by hand"));
     assert_eq!(ask().before(&old).get(&[]), unchanged(&[], "was changed by hand"));
-    assert_eq!(ask().get(&new), unchanged(&[], "is not an entry of `brief`"));
+    assert_eq!(ask().get(&new), unchanged(&[], "was not written by `brief`"));
     let forced = ask().before(&old).forced().get(&new);
     assert_eq!(forced.text, Some(MARKED.replace("AGENTS", "OTHER")));
     assert_eq!(ask().before(&old).forced().get(&[]).text, None);

@@ -85,7 +85,7 @@ struct OwnTable<'e> {
 impl<'e> OwnTable<'e> {
     fn from_entry(entry: &'e SharedEntry) -> Result<OwnTable<'e>, String> {
         let SharedEntry::Keyed { key, name, json } = entry else {
-            return Err("a TOML file has tables of ours alone".to_owned());
+            return Err("brief writes only tables into a TOML file".to_owned());
         };
         let fields: Json = serde_json::from_str(json).map_err(|error| error.to_string())?;
         Ok(OwnTable { key, name, text: render_table(key, name, &fields) })

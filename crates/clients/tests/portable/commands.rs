@@ -29,7 +29,10 @@ fn arguments_are_in_the_words_of_the_client() {
     );
     let lost: Vec<String> = shop.compile().diagnostics.into_iter().map(|one| one.message).collect();
     assert_eq!(lost.len(), 1, "{lost:?}");
-    assert!(lost[0].starts_with("opencode has no words for `$` before a number"), "{lost:?}");
+    assert!(
+        lost[0].starts_with("opencode has no syntax for a literal `$` before a number"),
+        "{lost:?}"
+    );
 }
 
 #[test]

@@ -188,9 +188,9 @@ fn each_dropped_capability_is_told_once() {
     assert_eq!(
         messages,
         [
-            "the agent `x` loses `read` for copilot, which has no name for it",
-            "the agent `x` loses `web-fetch` for opencode, which has no name for it",
-            "the agent `x` loses `web-search` for opencode, which has no name for it",
+            "the agent `x` loses `read` for copilot: copilot has no name for it",
+            "the agent `x` loses `web-fetch` for opencode: opencode has no name for it",
+            "the agent `x` loses `web-search` for opencode: opencode has no name for it",
         ]
     );
     assert!(losses.iter().all(|(code, _)| *code == "item/capability-dropped"));

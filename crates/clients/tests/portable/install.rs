@@ -116,10 +116,10 @@ fn a_wrong_configuration_is_reported() {
     let shared = "[clients.claude.rule.shared]\n";
     let bridge = "[clients.claude.bridge]\n";
     for (text, line, message) in [
-        ("[install]\nout = \"dist\"\n", 2, "`install.out`: there is no such key"),
-        ("[install]\nclaude-mb = \"leave\"\n", 2, "`install.claude-mb`: there is no such key"),
-        ("[install]\nclaude-md = \"leav\"\n", 2, "`leav` means nothing here"),
-        ("[install]\nclaude-md = \"merge\"\n", 2, "`merge` means nothing here"),
+        ("[install]\nout = \"dist\"\n", 2, "unknown key `install.out`"),
+        ("[install]\nclaude-mb = \"leave\"\n", 2, "unknown key `install.claude-mb`"),
+        ("[install]\nclaude-md = \"leav\"\n", 2, "unknown value `leav`"),
+        ("[install]\nclaude-md = \"merge\"\n", 2, "unknown value `merge`"),
         ("[install]\nopencode-json = true\n", 2, "this is not a string"),
         ("[install]\nclients = [\"x\"]\n", 2, "unknown client `x`"),
         ("[clients.claude.agent]\nhome = \"x\"\n", 2, "it lacks `{name}`"),
@@ -127,13 +127,13 @@ fn a_wrong_configuration_is_reported() {
         ("[clients.claude.agent]\nhome-files = \".x/y\"\n", 2, "it lacks `{name}`"),
         ("[clients.claude.skill]\nhome = \".x/{name}.md\"\n", 1, "lacks `skill.home-files`"),
         ("[clients.claude.agent]\nhome-also-read = \"x\"\n", 2, "this is not a list of strings"),
-        (&format!("{shared}file = \"a.json\"\n"), 1, "it lacks `file`, `list` or `value`"),
+        (&format!("{shared}file = \"a.json\"\n"), 1, "lacks `file`, `list` or `value`"),
         (&format!("{shared}file = \"../a.json\"\n"), 2, "is not a plain relative path"),
         (&format!("{shared}file = \".git/config\"\n"), 2, "version control"),
-        (&format!("{shared}fil = \"a.json\"\n"), 2, "there is no such key"),
-        (&format!("{shared}setting = \"clients\"\n"), 2, "this can be no key of `[install]`"),
-        (&format!("{bridge}from = \"A.md\"\n"), 1, "it lacks `from`, `file` or `text`"),
-        (&format!("{bridge}text = \"a\\nb\"\n"), 2, "this is no line"),
+        (&format!("{shared}fil = \"a.json\"\n"), 2, "unknown key"),
+        (&format!("{shared}setting = \"clients\"\n"), 2, "cannot be a key of `[install]`"),
+        (&format!("{bridge}from = \"A.md\"\n"), 1, "lacks `from`, `file` or `text`"),
+        (&format!("{bridge}text = \"a\\nb\"\n"), 2, "is not a single line"),
         (&format!("{bridge}or = [\"/a\"]\n"), 2, "is not a plain relative path"),
     ] {
         let problems = read(text, ProfileScope::Project).err().unwrap_or_default();
@@ -190,7 +190,7 @@ fn each_section_is_read_alone() {
         Section::Build,
         ProfileScope::Project,
     );
-    assert!(problems.unwrap_err()[0].message.contains("there is no such key"));
+    assert!(problems.unwrap_err()[0].message.contains("unknown key"));
 }
 
 /// Named clients are wanted, in the order of the profiles.
@@ -378,7 +378,7 @@ fn servers_are_declared_for_each_client() {
         let left_out = clients.left_out(wanted).into_iter();
         left_out.map(|one| format!("{} {}: {}", one.client, one.server, one.why)).collect()
     };
-    let disabled = "is disabled, which the client cannot say";
+    let disabled = "is disabled, which the client cannot express";
     assert_eq!(
         left_out(&project, &all),
         [format!("claude docs: {disabled}"), format!("copilot docs: {disabled}")]

@@ -182,7 +182,7 @@ fn every_client_gets_rules() {
             Way::Reads => {}
             Way::Named => {
                 assert!(shared[0].1.contains(path.as_str()), "{client} {shared:?}");
-                let is_said = always.messages.iter().any(|one| one.contains("no text of"));
+                let is_said = always.messages.iter().any(|one| one.contains("only the path"));
                 assert_eq!(is_said, client != "aider", "{client} {:?}", always.messages);
                 let line =
                     "`.agents/rules/one/RULE.md` for `src/api/**/*.ts`, `lib/{a,b}/*.py`, `*.md`\n";
@@ -228,11 +228,11 @@ fn a_lost_scope_is_said() {
     let without =
         ["aider", "augment", "crush", "gemini", "goose", "junie", "kilo", "opencode", "roo"];
     assert_eq!(saying("loads it for all"), without);
-    assert_eq!(saying("no text of"), ["amp", "codex", "droid", "pi", "warp", "zed"]);
+    assert_eq!(saying("only the path"), ["amp", "codex", "droid", "pi", "warp", "zed"]);
     // The way out is one that the client has: Zed has no hook.
     let help = |client: &str| lay_out(&clients, ItemKind::Rule, SCOPE, &[client]).help.concat();
     assert!(help("codex").contains("`brief hook install codex`"), "{}", help("codex"));
-    assert!(help("zed").contains("write the text to `AGENTS.md`"), "{}", help("zed"));
+    assert!(help("zed").contains("write the text into `AGENTS.md`"), "{}", help("zed"));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn agents_of_roo_are_modes() {
     assert!(text.contains(mode), "{text}");
     assert!(text.ends_with("groups: [read, edit, command, mcp] }\n# /brief:import\n"), "{text}");
     assert!(brief_syntax::yaml::Yaml::parse(text).problems().is_empty(), "{text}");
-    assert!(out.messages[0].contains("names its `tools`"), "{:?}", out.messages);
+    assert!(out.messages[0].contains("loses its `tools`"), "{:?}", out.messages);
 
     let wanted = [SharedEntry::Block { text: "customModes:\n  - { slug: a }".to_owned() }];
     let merge = |text| {
@@ -279,7 +279,7 @@ fn agents_of_roo_are_modes() {
     for own in ["customModes:\n  - slug: mine\n", "{\"customModes\": []}\n"] {
         assert!(merge(own).is_err(), "{own}");
     }
-    let told = "`customModes` is the user's own; add `- { slug: a }` to it";
+    let told = "`customModes` belongs to the user; add `- { slug: a }` to it";
     assert_eq!(merge("customModes:\n  - slug: mine\n").unwrap_err(), told);
     assert!(merge("# mine\n").is_ok());
 }

@@ -103,28 +103,32 @@ fn a_kind_that_a_client_does_not_have_is_left_out() {
 fn a_wrong_profile_is_an_error_with_a_place() {
     let path = "[clients.claude.rule]\npath = ";
     let cases = [
-        ("[clients", "1:9", "the file is not TOML"),
+        ("[clients", "1:9", "the file is not valid TOML"),
         ("clients = 1\n", "1:11", "`clients`: this is not a table"),
-        ("[clients.claude]\nrul = {}\n", "2:1", "`clients.claude.rul`: there is no such key"),
+        ("[clients.claude]\nrul = {}\n", "2:1", "unknown key `clients.claude.rul`"),
         (&format!("{path}\".claude/x.md\"\n"), "2:8", "it lacks `{name}`"),
         (&format!("{path}\"../{{name}}.md\"\n"), "2:8", "is not a plain relative path"),
         (&format!("{path}\"/x/{{name}}.md\"\n"), "2:8", "is not a plain relative path"),
         (&format!("{path}\".git/hooks/{{name}}\"\n"), "2:8", "version control"),
-        (&format!("{path}\".brief/{{name}}\"\n"), "2:8", "brief itself"),
-        (&format!("{path}\"docs/{{name}}.md\"\n"), "2:8", "like `.claude`"),
-        (&format!("{path}\".c/{{kind}}/{{name}}\"\n"), "2:8", "only `{name}` is filled in"),
+        (&format!("{path}\".brief/{{name}}\"\n"), "2:8", "of brief"),
+        (&format!("{path}\"docs/{{name}}.md\"\n"), "2:8", "such as `.claude`"),
+        (
+            &format!("{path}\".c/{{kind}}/{{name}}\"\n"),
+            "2:8",
+            "has an unknown placeholder; only `{name}` is supported",
+        ),
         (&format!("{path}7\n"), "2:8", "this is not a string"),
-        ("[clients.claude.tools]\nraed = \"x\"\n", "2:1", "there is no such key"),
-        ("[clients.claude.tools]\nread = 1\n", "2:8", "this is no name"),
+        ("[clients.claude.tools]\nraed = \"x\"\n", "2:1", "unknown key"),
+        ("[clients.claude.tools]\nread = 1\n", "2:8", "is not a name"),
         ("[clients.x]\nname = \"X\"\n", "1:10", "the client `x` lacks a table"),
         ("[clients.x.rule]\npath = \".x/{name}\"\n", "1:10", "`rule.path` or `rule.fields`"),
         ("[clients.x.rule]\npath = \".x/{name}\"\nfields = []\n", "1:10", "lacks `rule.files`"),
-        ("[clients.name.rule]\n", "1:10", "cannot name a client too"),
-        ("[clients.\"A b\".rule]\n", "1:10", "this names no client"),
+        ("[clients.name.rule]\n", "1:10", "cannot have the name of a field"),
+        ("[clients.\"A b\".rule]\n", "1:10", "invalid client name"),
         (
             "[clients.claude.rule]\nfields = [{ key = \"a\", from = \"mode\" }]\n",
             "2:31",
-            "a rule has no `mode`",
+            "a rule has no field `mode`",
         ),
         (
             "[clients.claude.rule]\nfields = [{ key = \"a\", from = \"name\", as = \"list\" }]\n",
@@ -135,9 +139,9 @@ fn a_wrong_profile_is_an_error_with_a_place() {
         (
             "[clients.claude.rule]\nfields = [{ key = \"a\", value = 1 }, { key = \"a\", value = 2 }]\n",
             "2:10",
-            "`a` stands there twice",
+            "duplicate key `a`",
         ),
-        ("[clients.claude.rule]\nmost-characters = -1\n", "2:19", "no number of characters"),
+        ("[clients.claude.rule]\nmost-characters = -1\n", "2:19", "not a number of characters"),
     ];
     for (text, place, message) in cases {
         let source = Arc::new(Source::new("brief.toml", text));
@@ -167,15 +171,15 @@ fn build_options_are_read_and_checked() {
     assert_eq!(settings.clients, Some(vec!["opencode".to_owned()]));
     assert_eq!(read("[other]\nx = 1\n").unwrap(), ProfileSettings::default());
     for (line, message) in [
-        ("out = \"../x\"", "does not lie in the registry"),
-        ("out = \"/x\"", "does not lie in the registry"),
-        ("out = \"c:/x\"", "does not lie in the registry"),
+        ("out = \"../x\"", "is outside the registry"),
+        ("out = \"/x\"", "is outside the registry"),
+        ("out = \"c:/x\"", "is outside the registry"),
         ("clients = [\"cursro\"]", "unknown client `cursro`"),
         ("clients = []", "the list is empty"),
         ("clients = \"claude\"", "this is not a list of strings"),
-        ("h1 = \"nam\"", "`nam` means nothing here"),
+        ("h1 = \"nam\"", "unknown value `nam`"),
         ("license = true", "this is not a string"),
-        ("outt = \"x\"", "there is no such key"),
+        ("outt = \"x\"", "unknown key"),
     ] {
         let problems = read(&format!("[build]\n{line}\n")).unwrap_err();
         assert!(problems[0].message.contains(message), "{line}: {problems:?}");

@@ -99,13 +99,13 @@ impl Serialize for Ability {
 #[non_exhaustive]
 pub enum AbilityError {
     /// The name is unknown.
-    #[error("there is no ability `{name}`")]
+    #[error("unknown ability `{name}`")]
     Unknown {
         /// The text as written.
         name: String,
     },
     /// Only `sh` has scopes.
-    #[error("`{name}` has a scope, which only `sh:<command>` can have")]
+    #[error("`{name}` has a scope, but only `sh:<command>` can have one")]
     Scope {
         /// The text as written.
         name: String,
@@ -125,7 +125,7 @@ impl AbilityError {
             AbilityError::Unknown { name } => {
                 let names = Base::ALL.map(Base::as_str);
                 suggest_nearest(name, &names).unwrap_or_else(|| {
-                    format!("the abilities are `{}` and `sh:<command>`", names.join("`, `"))
+                    format!("known abilities: `{}` and `sh:<command>`", names.join("`, `"))
                 })
             }
             AbilityError::Scope { name } => {
@@ -133,7 +133,7 @@ impl AbilityError {
                 format!("write `{}`", base.to_lowercase())
             }
             AbilityError::Program { .. } => {
-                "write the bare name of one program, without a path and without arguments, such as \
+                "write the name of one program without a path or arguments, such as \
                  `sh:git`"
                     .to_owned()
             }

@@ -21,14 +21,19 @@ pub(super) fn check_agent(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
     }
     if agent.status == AgentStatus::Deprecated {
         let message = "the agent is deprecated";
-        notes.report(rules::agent_file::DEPRECATED, parsed.status_span, message, "use another one");
+        notes.report(
+            rules::agent_file::DEPRECATED,
+            parsed.status_span,
+            message,
+            "use another agent",
+        );
     }
     argument_hints(agent, notes);
     template_text(agent, notes);
     let tool = Ability::Base(Base::Tool);
     let allows_tools = agent.abilities.allow.as_ref().is_none_or(|allow| allow.contains(&tool));
     if agent.tools.is_some() && (!allows_tools || agent.abilities.deny.contains(&tool)) {
-        let message = "no model is listed the tools of this file: `tool` is not allowed";
+        let message = "no model gets the tools of this file: `tool` is not allowed";
         let span = parsed.abilities_span;
         notes.report(rules::agent_file::TOOLS_NOT_ALLOWED, span, message, "allow `tool`");
     }
@@ -48,8 +53,8 @@ fn file_name(agent: &Agent, notes: &mut AgentNotes<'_>) {
         && agent.name.category.as_ref().is_some_and(|category| !category.is_empty())
         && !agent.name.name.is_empty();
     if !lies_well || !is_named_well {
-        let message = format!("`{name}` is not called as agent files are");
-        let help = "call it `agents/<category>_<agent-name>.agent.md`";
+        let message = format!("`{name}` is not a valid agent file name");
+        let help = "rename it to `agents/<category>_<agent-name>.agent.md`";
         notes.report(rules::agent_file::NAME_PATTERN, Span::empty_at(0), message, help);
     }
 }
@@ -71,8 +76,8 @@ fn template_text(agent: &Agent, notes: &mut AgentNotes<'_>) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let message = format!("the text of the template is still there: `{first}`{more}");
-    notes.report(rules::agent_file::PLACEHOLDER, span, message, "write what it says in its place");
+    let message = format!("the file still contains template text: `{first}`{more}");
+    notes.report(rules::agent_file::PLACEHOLDER, span, message, "replace it with your own text");
 }
 
 /// Y40: warns of a text that uses more arguments than the hint names, such as a price.
@@ -81,10 +86,10 @@ fn argument_hints(agent: &Agent, notes: &mut AgentNotes<'_>) {
         let (highest, hints) = (command.highest_argument(), command.hint.argument_names().len());
         if hints > 0 && highest > hints {
             let message = format!(
-                "the command `{}` asks for `${highest}`, but its hint names {hints}",
+                "the command `{}` uses `${highest}`, but its hint names {hints}",
                 command.name
             );
-            let help = "add to `argument-hint`, or write prices in words";
+            let help = "extend `argument-hint`, or spell out prices in words";
             notes.report(rules::agent_file::ARGUMENT_HINT, command.span, message, help);
         }
     }

@@ -90,7 +90,7 @@ fn report_duplicates(commands: &[Command], notes: &mut AgentNotes<'_>) {
             Some(first) => {
                 let line = notes.source.line_number(first.span.start);
                 let message = format!(
-                    "there are two commands `{}`; the other one comes from line {line}",
+                    "duplicate command `{}`: the other one comes from line {line}",
                     command.name
                 );
                 notes.report(
@@ -126,16 +126,16 @@ impl CommandReader<'_, '_, '_> {
             Ok(resolved) => resolved,
             Err(error) => {
                 let message =
-                    format!("the command `{written}` cannot be read: {}", render_io_error(&error));
+                    format!("cannot read the command `{written}`: {}", render_io_error(&error));
                 return self.report_path_error(
                     span,
                     message,
-                    "a path starts at the directory of the agent file",
+                    "paths are relative to the directory of the agent file",
                 );
             }
         };
         let Ok(inside) = path.strip_prefix(&place.root) else {
-            let message = format!("the command `{written}` lies outside of the project");
+            let message = format!("the command `{written}` is outside the project");
             return self.report_path_error(span, message, "move it into the project");
         };
         if self.is_secret(written, inside, span) {
@@ -146,7 +146,7 @@ impl CommandReader<'_, '_, '_> {
             FileKind::Directory => self.read_folder(written, inside, span),
             other => {
                 let message = format!("the command `{written}` is {}", other.noun());
-                self.report_path_error(span, message, "name a file or a folder");
+                self.report_path_error(span, message, "write the path of a file or a folder");
             }
         }
     }
@@ -157,10 +157,10 @@ impl CommandReader<'_, '_, '_> {
             return false;
         };
         let message = format!(
-            "the command `{written}` is never read: names like `{}` hold secrets",
+            "brief never reads the command `{written}`: names like `{}` suggest secrets",
             found.pattern
         );
-        self.report_path_error(span, message, "if there is no secret in it, give it another name");
+        self.report_path_error(span, message, "rename it if it contains no secret");
         true
     }
 
@@ -180,7 +180,7 @@ impl CommandReader<'_, '_, '_> {
         match read {
             Ok(bytes) => self.add_file(self.place.root.join(inside), bytes, span),
             Err(error) => {
-                let message = format!("the command `{written}` cannot be read: {error}");
+                let message = format!("cannot read the command `{written}`: {error}");
                 self.report_path_error(span, message, "make it a regular file of at most 1 MiB");
             }
         }
@@ -198,13 +198,13 @@ impl CommandReader<'_, '_, '_> {
             Ok(listed) => listed,
             Err(error) => {
                 let message =
-                    format!("the folder `{written}` cannot be read: {}", render_io_error(&error));
-                return self.report_path_error(span, message, "give yourself the permission");
+                    format!("cannot read the folder `{written}`: {}", render_io_error(&error));
+                return self.report_path_error(span, message, "grant yourself read permission");
             }
         };
         if entries.len() > most {
             let message = format!("the folder `{written}` has more than {most} files");
-            return self.report_path_error(span, message, "name single files of it");
+            return self.report_path_error(span, message, "list single files instead");
         }
         entries.sort_unstable();
         let is_command = |name: &str| {
@@ -222,7 +222,7 @@ impl CommandReader<'_, '_, '_> {
             match root.read_in(self.place.system, handle.as_ref(), inside, name) {
                 Ok(bytes) => self.add_file(self.place.root.join(path), bytes, span),
                 Err(error) => {
-                    let message = format!("the command `{shown}` cannot be read: {error}");
+                    let message = format!("cannot read the command `{shown}`: {error}");
                     self.report_path_error(
                         span,
                         message,
@@ -246,7 +246,7 @@ impl CommandReader<'_, '_, '_> {
     fn add_command(&mut self, source: Source, name: String, origin: CommandOrigin, span: Span) {
         let Some(left) = self.left.checked_sub(source.bytes_from_line(0).len()) else {
             let limit = limits::PROMPT_BYTES;
-            let message = format!("the commands of the agent have more than {limit} bytes");
+            let message = format!("the commands of the agent exceed {limit} bytes in total");
             return self.notes.report(
                 rules::agent_file::TOO_MANY_COMMANDS,
                 span,
@@ -265,8 +265,9 @@ impl CommandReader<'_, '_, '_> {
         let mut fetched =
             place.fetched.iter().filter(|fetched| fetched.entry == remote.url).peekable();
         if fetched.peek().is_none() {
-            let message = format!("the command at {} is not here", remote.url);
-            let help = "nothing is fetched unasked; `--fetch` fetches over `https`, or `http` from this machine";
+            let message = format!("the command at {} is not fetched", remote.url);
+            let help =
+                "run with `--fetch` to fetch it over `https`, or over `http` from this machine";
             self.notes.report(
                 rules::agent_file::COMMAND_REMOTE_UNRESOLVED,
                 remote.span,
@@ -287,8 +288,8 @@ impl CommandReader<'_, '_, '_> {
     fn add_fetched(&mut self, remote: &Remote, fetched: &Fetched) {
         let (url, span) = (&fetched.url, remote.span);
         if !sha256(&fetched.bytes).eq_ignore_ascii_case(&fetched.sha256) {
-            let message = format!("the command at {url} is not the one that was recorded");
-            let help = "look at what changed, and record it again";
+            let message = format!("the command at {url} differs from the recorded one");
+            let help = "review the change, then record it again";
             self.notes.report(rules::agent_file::COMMAND_REMOTE_CHANGED, span, message, help);
             return;
         }
@@ -349,7 +350,7 @@ fn command_of(
             rules::agent_file::COMMAND_FIELD,
             place,
             "the command has no text",
-            "write what to do",
+            "write its instructions",
         );
     }
     diagnostics.append(&mut notes.list);

@@ -172,11 +172,11 @@ impl ListedAgent {
         };
         match agent {
             Some(_) => {
-                let reason = Reason::Stated("an agent: `brief agent` runs it");
+                let reason = Reason::Stated("is an agent, which `brief agent` runs");
                 answer.items.push(Applied::new(item, reason));
             }
             None => {
-                let reason = Reason::Invalid { problem: "`brief agent check` says what is wrong" };
+                let reason = Reason::Invalid { problem: "run `brief agent check` for details" };
                 answer.left_out.push(Applied::new(item, Reason::Listed).leave_out(reason));
             }
         }

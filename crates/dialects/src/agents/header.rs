@@ -109,27 +109,28 @@ pub(super) fn parse_header(header: &Header, notes: &mut AgentNotes<'_>) -> Metad
         notes.report(
             rules::agent_file::HEADER_LEADING_BLANK,
             Span::empty_at(0),
-            "blank lines stand before the header, where other runtimes do not see it",
+            "other runtimes may miss the frontmatter: blank lines come before it",
             "begin the file with `---`",
         );
     }
     let Some(root) = header.yaml.root() else { return metadata };
     // This limits all copies from here on, with aliases expanded.
     if subtract_expanded_size(root, HEADER_BYTES).is_none() {
-        let message = format!("the aliases of the header stand for more than {HEADER_BYTES} bytes");
+        let message =
+            format!("the frontmatter exceeds {HEADER_BYTES} bytes once its aliases are expanded");
         notes.report(rules::agent_file::INVALID_YAML, root.span(), message, "write the values out");
         return metadata;
     }
     match root.value() {
         Yaml::Null => {}
         Yaml::Mapping(mapping) => {
-            let keyed = Keyed::from_mapping(mapping, &FIELDS, "the header", notes);
+            let keyed = Keyed::from_mapping(mapping, &FIELDS, "the frontmatter", notes);
             HeaderReader { notes, keyed }.parse_fields(&mut metadata);
         }
         other => notes.report(
             rules::agent_file::HEADER_NOT_A_MAPPING,
             root.span(),
-            format!("the header is {}, not fields", other.noun()),
+            format!("the frontmatter is {}, not fields", other.noun()),
             "write `name: value` lines",
         ),
     }
@@ -155,7 +156,7 @@ impl<'y> Keyed<'y> {
             let lower = name.to_ascii_lowercase();
             if let Some(first) = fields.get(&lower) {
                 let message = format!(
-                    "`{}` and `{name}` are one field, and nothing tells which one counts",
+                    "`{}` and `{name}` are the same field, so its value is ambiguous",
                     first.name()
                 );
                 notes.report(rules::agent_file::DUPLICATE_KEY, span, message, "remove one");
@@ -164,7 +165,7 @@ impl<'y> Keyed<'y> {
             if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 let help = suggest_nearest(name, known)
                     .unwrap_or_else(|| "remove it; it has no effect".to_owned());
-                let message = format!("`{name}` is not a field of {place} and is ignored");
+                let message = format!("unknown field `{name}` in {place} is ignored");
                 notes.report(rules::agent_file::UNKNOWN_KEY, span, message, help);
             }
             fields.insert(lower, field);
@@ -191,7 +192,7 @@ impl HeaderReader<'_, '_, '_> {
             self.notes.report(
                 rules::agent_file::TOOLS_IN_YAML,
                 field.value.span(),
-                "`tools` stands in the header, but tools are defined in the body only",
+                "`tools` is in the frontmatter, but tools are defined only in the body",
                 "write them in JavaScript under a heading `## Tools`",
             );
         }
@@ -228,9 +229,9 @@ impl HeaderReader<'_, '_, '_> {
             Some(status) => metadata.status = status,
             None => {
                 let names = AgentStatus::ALL.map(AgentStatus::as_str);
-                let message = format!("there is no status `{}`", given.text);
+                let message = format!("unknown status `{}`", given.text);
                 let help = suggest_nearest(&given.text, &names)
-                    .unwrap_or_else(|| format!("is one of `{}`", names.join("`, `")));
+                    .unwrap_or_else(|| format!("use one of `{}`", names.join("`, `")));
                 self.notes.report(rules::agent_file::STATUS, given.span, message, help);
             }
         }
@@ -245,7 +246,7 @@ impl HeaderReader<'_, '_, '_> {
             Some(name) if name.eq_ignore_ascii_case(TemplateEngine::Handlebars.as_str()) => {}
             _ => {
                 let message = match engine {
-                    Some(name) => format!("there is no template engine `{name}`"),
+                    Some(name) => format!("unknown template engine `{name}`"),
                     None => format!("`templateEngine` is {}", node.value().noun()),
                 };
                 let help = "write `hbs`, or `\"\"` to turn templates off";
@@ -273,12 +274,12 @@ impl HeaderReader<'_, '_, '_> {
                 Ok(found) => list.extend(found.into_iter().map(|given| given.text)),
                 Err(wrong) => {
                     let noun = wrong.value().noun();
-                    let message = format!("`{name}` has {noun} in it and is ignored");
+                    let message = format!("`{name}` contains {noun} and is ignored");
                     self.notes.report(
                         rules::agent_file::RECOMMENDED,
                         wrong.span(),
                         message,
-                        "write texts",
+                        "use only strings in it",
                     );
                 }
             }
@@ -308,8 +309,8 @@ impl HeaderReader<'_, '_, '_> {
         let mut known = BTreeSet::new();
         for Given { text, span } in names {
             if text.contains(['=', '\0']) || text.contains(char::is_whitespace) {
-                let message = format!("`{text}` is not a name of an environment variable");
-                let help = "write the name alone; a value never stands in an agent file";
+                let message = format!("`{text}` is not a valid environment variable name");
+                let help = "write only the name; agent files never contain values";
                 self.notes.report(rules::agent_file::WRONG_TYPE, span, message, help);
             } else if known.insert(text.clone()) {
                 env.push(text);
@@ -327,7 +328,7 @@ pub(super) fn text_of(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>) ->
         }
         Yaml::Null => None,
         _ => {
-            wrong_type(notes, name, node, "one text");
+            wrong_type(notes, name, node, "a string");
             None
         }
     }

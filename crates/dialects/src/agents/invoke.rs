@@ -20,7 +20,7 @@ pub enum InvokeError {
         missing: Vec<String>,
     },
     /// The text would be too long.
-    #[error("the text of the command `{command}` would have more than {limit} bytes")]
+    #[error("the text of the command `{command}` would exceed {limit} bytes")]
     TooLong {
         /// The command.
         command: String,

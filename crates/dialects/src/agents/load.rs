@@ -121,7 +121,7 @@ fn limit_diagnostics(mut diagnostics: Vec<Diagnostic>, source: &Arc<Source>) -> 
             Span::empty_at(0),
             message,
         );
-        diagnostics.push(note.with_help("correct these first"));
+        diagnostics.push(note.with_help("fix these first"));
         diagnostic::sort_diagnostics(&mut diagnostics);
     }
     diagnostics
@@ -129,10 +129,10 @@ fn limit_diagnostics(mut diagnostics: Vec<Diagnostic>, source: &Arc<Source>) -> 
 
 fn unreadable_agent(path: PathBuf, error: &str) -> Loaded {
     let source = Arc::new(Source::without_text(&path));
-    let message = format!("the agent cannot be read: {error}");
+    let message = format!("cannot read the agent: {error}");
     let diagnostic =
         Diagnostic::new(rules::agent_file::UNREADABLE, &source, Span::empty_at(0), message)
-            .with_help("make it a regular file of at most 1 MiB that is yours to read");
+            .with_help("make it a regular file of at most 1 MiB that you can read");
     Loaded { path, agent: None, diagnostics: vec![diagnostic] }
 }
 

@@ -60,7 +60,8 @@ fn of_this_format(diagnostic: Diagnostic) -> Diagnostic {
     };
     let mut diagnostic = diagnostic.with_rule(rule);
     if diagnostic.help.is_none() {
-        diagnostic.help = Some("the agent does not run until the header is valid".to_owned());
+        diagnostic.help =
+            Some("fix the frontmatter: the agent does not run until it is valid".to_owned());
     }
     diagnostic
 }
@@ -90,8 +91,8 @@ fn misplaced_headers(start: usize, notes: &mut AgentNotes<'_>) {
             notes.report(
                 rules::agent_file::HEADER_MISPLACED,
                 place,
-                "these fields look like a header, but text stands before them",
-                "move them to the top of the file, or into a fence",
+                "these fields look like frontmatter, but come after other text",
+                "move them to the top of the file, or into a code block",
             );
             continue;
         }
@@ -149,7 +150,7 @@ fn merge_sections(
         notes.report(
             rules::agent_file::STARTUP_MISSING,
             startup.span,
-            format!("there is no tool `{}`: the file has no code under `## Tools`", startup.tool),
+            format!("unknown tool `{}`: the file has no code under `## Tools`", startup.tool),
             "define the tool there",
         );
     }
@@ -229,7 +230,7 @@ fn report_conflict(
     notes.report(
         rules::agent_file::CONFLICT,
         given.span,
-        format!("`{name}` in the header is not what the body says in line {line}"),
-        "remove one, or make them the same",
+        format!("`{name}` in the frontmatter differs from line {line} of the body"),
+        "remove one, or use the same value",
     );
 }

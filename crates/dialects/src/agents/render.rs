@@ -58,15 +58,15 @@ impl Agent {
         let (rule, help) = match &problem.kind {
             TemplateProblemKind::Syntax(_) => (
                 rules::agent_file::TEMPLATE_INVALID,
-                "write `\\{{` for braces that are meant, or turn templates off with `templateEngine: \"\"`",
+                "write `\\{{` for literal braces, or turn templates off with `templateEngine: \"\"`",
             ),
             TemplateProblemKind::Undefined(_) => (
                 rules::agent_file::TEMPLATE_UNDEFINED,
-                "a template knows `input` and `ctx.input`; write `\\{{` for braces that are meant",
+                "templates can use `input` and `ctx.input`; write `\\{{` for literal braces",
             ),
             TemplateProblemKind::NotText { .. } => (
                 rules::agent_file::TEMPLATE_UNDEFINED,
-                "name one of its fields, or go through it with `{{#each}}`",
+                "name one of its fields, or iterate over it with `{{#each}}`",
             ),
             TemplateProblemKind::Limit(_) => {
                 (rules::agent_file::TEMPLATE_LIMIT, "make the template or the input smaller")

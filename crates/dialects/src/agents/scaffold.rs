@@ -41,12 +41,12 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
             && part.chars().all(is_inner)
     };
     match name.split_once('_') {
-        None => Some("a category and `_` come before the name"),
+        None => Some("needs a category and `_` before the name"),
         Some((category, rest)) if is_part(category) && is_part(rest) => {
             (name.len() > 64).then_some("is longer than 64 characters")
         }
         Some(_) => Some(
-            "its parts have letters a-z, digits, `-` and `_`, and begin and end with a letter or digit",
+            "can contain a-z, digits, `-` and `_`, and each part begins and ends with a letter or digit",
         ),
     }
 }

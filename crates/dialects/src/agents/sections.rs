@@ -128,7 +128,7 @@ impl<'b> Body<'b, '_, '_> {
             self.notes.report(
                 rules::agent_file::DUPLICATE_HEADING,
                 self.blocks[second].span,
-                format!("`{marks} {shown}` stands here a second time"),
+                format!("duplicate heading `{marks} {shown}`"),
                 "put all of it under one heading",
             );
         }
@@ -154,7 +154,7 @@ impl<'b> Body<'b, '_, '_> {
             self.notes.report(
                 rules::agent_file::AVATAR_WITHOUT_IMAGE,
                 section.heading,
-                "there is no image under `# Avatar`",
+                "`# Avatar` has no image",
                 "write `![…](path)`",
             );
             return None;
@@ -190,11 +190,11 @@ impl<'b> Body<'b, '_, '_> {
             JAVASCRIPT.contains(&word.as_str())
         };
         let mut code = fences.iter().filter(|(info, _, _)| is_javascript(info));
-        let help = "put all the code into one fence that begins with ```js";
+        let help = "put all the code into one code block that begins with ```js";
         let span = match (code.next(), fences.first()) {
             (Some((_, content, _)), _) => {
                 if let Some((_, _, second)) = code.next() {
-                    let message = "there is more than one fence with JavaScript under `## Tools`";
+                    let message = "`## Tools` has more than one JavaScript code block";
                     self.notes.report(rules::agent_file::TOOLS_CODE, *second, message, help);
                 }
                 if !has_statement(self.notes.source.slice(*content)) {
@@ -206,7 +206,7 @@ impl<'b> Body<'b, '_, '_> {
             }
             (None, Some((info, _, opening))) => {
                 let message = if info.trim().is_empty() {
-                    "the fence under `## Tools` does not say that it is JavaScript".to_owned()
+                    "the code block under `## Tools` is not marked as JavaScript".to_owned()
                 } else {
                     format!("tools must be written in JavaScript, not in `{}`", info.trim())
                 };
@@ -218,9 +218,9 @@ impl<'b> Body<'b, '_, '_> {
                 let ended = section.ended_by == Some(HeadingStyle::Setext);
                 if nested.is_some() || ended {
                     let message = if ended {
-                        "a line of dashes makes a heading of the code above it and ends `## Tools`"
+                        "a line of dashes turns the code above it into a heading and ends `## Tools`"
                     } else {
-                        "the code under `## Tools` stands in a list or a quote"
+                        "the code under `## Tools` is in a list or a quote"
                     };
                     let place = nested.map_or(heading, |block| block.span);
                     self.notes.report(rules::agent_file::TOOLS_CODE, place, message, help);
@@ -250,7 +250,7 @@ impl<'b> Body<'b, '_, '_> {
                     rules::agent_file::COMMANDS_SECTION_IGNORED,
                     block.span,
                     "`## Commands` is documentation only",
-                    "list commands in the header, under `commands:`",
+                    "list commands in the frontmatter, under `commands:`",
                 );
                 continue;
             }

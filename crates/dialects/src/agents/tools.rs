@@ -87,7 +87,8 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
         let scheme = check_tool_shape(tool, &mut problems);
         let twin = schemes.iter().find(|known| known.is_called(&tool.key));
         if let Some(twin) = twin {
-            let message = format!("the tools `{}` and `{}` have one name", twin.name, tool.key);
+            let message =
+                format!("the tools `{}` and `{}` have the same name", twin.name, tool.key);
             problems.push(ToolProblem::new(
                 rules::agent_file::TOOL_DUPLICATE,
                 message,
@@ -130,7 +131,7 @@ fn check_tool_shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option
     {
         let message = format!("the scheme of the tool `{key}` is wrapped in `function`");
         let rule = rules::agent_file::SCHEME_WRAPPED;
-        problems.push(ToolProblem::new(rule, message, "write what is in it alone"));
+        problems.push(ToolProblem::new(rule, message, "write its content without the wrapper"));
         scheme = inner;
     }
     let before = problems.len();
@@ -148,9 +149,9 @@ fn check_tool_shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option
         let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
         if name.to_lowercase() != key.trim().to_lowercase() {
             let message = format!("the tool `{key}` calls itself `{name}` in its scheme");
-            wrong(message, "give both one name");
+            wrong(message, "use the same name for both");
         } else if name.len() > 64 || !name.bytes().all(is_letter) {
-            let what = "letters in it that no model takes, or too many";
+            let what = "invalid characters, or is too long";
             let message = format!("the name of the tool `{key}` has {what}");
             wrong(message, "use up to 64 of `A-Z a-z 0-9 _ -`");
         }
@@ -188,7 +189,7 @@ fn schema_problem(schema: &Json) -> Option<&'static str> {
         None => {}
         Some(Json::Array(types)) if !types.is_empty() && types.iter().all(is_type) => {}
         Some(value) if is_type(value) => {}
-        Some(_) => return Some("has a `type` that does not exist"),
+        Some(_) => return Some("has an unknown `type`"),
     }
     if fields.get("type").is_some_and(|value| value.as_str().is_some_and(|name| name != "object")) {
         return Some("arguments are always an object");
@@ -219,7 +220,7 @@ fn check_startup_tool(
         let names: Vec<&str> = evaluated.iter().map(|tool| tool.key.as_str()).collect();
         let help = suggest_nearest(&startup.tool, &names)
             .unwrap_or_else(|| "define it under `## Tools`".to_owned());
-        let message = format!("there is no tool `{}`", startup.tool);
+        let message = format!("unknown tool `{}`", startup.tool);
         return notes.report(rules::agent_file::STARTUP_MISSING, startup.span, message, help);
     }
     let required = schemes

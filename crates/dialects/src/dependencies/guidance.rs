@@ -29,11 +29,11 @@ impl Dialect for Dependencies {
     }
 
     fn summary(&self) -> &'static str {
-        "Guidance of installed packages that the project has chosen"
+        "Guidance of installed packages that the project has selected"
     }
 
     fn noun(&self) -> &'static str {
-        "files of chosen packages"
+        "files of selected packages"
     }
 
     fn lock_role(&self) -> LockRole {
@@ -103,7 +103,7 @@ impl PackageGuidance {
         };
         for (name, found) in named {
             if let Some(name) = name.filter(|_| found.packages.is_empty()) {
-                let message = format!("no package `{name}` is installed");
+                let message = format!("package `{name}` is not installed");
                 guidance.report_problem(rules::project::DEPENDENCY_MISSING, directory, message, "");
             }
             for package in found.packages {
@@ -127,8 +127,8 @@ impl PackageGuidance {
         match recorded::resolve_chosen_package(system, root, place, locked) {
             Ok(chosen) => {
                 if !chosen.is_offered {
-                    let message = format!("{}; it is not listed", chosen.reason);
-                    let help = "`brief sync` shows what it can do, and accepts it";
+                    let message = format!("the package is not listed: {}", chosen.reason);
+                    let help = "run `brief sync` to review its capabilities and accept it";
                     self.report_problem(rules::project::DEPENDENCY_CHANGED, &lock, message, help);
                 }
                 self.add_texts(
@@ -141,8 +141,8 @@ impl PackageGuidance {
             }
             Err(notes) => {
                 let note = notes.first().map(|note| format!(": {note}")).unwrap_or_default();
-                let message = format!("the chosen package {} is not installed{note}", locked.id);
-                let help = "install it, or take it out of `[dependencies]` in brief.toml";
+                let message = format!("the selected package {} is not installed{note}", locked.id);
+                let help = "install it, or remove it from `[dependencies]` in brief.toml";
                 self.report_problem(rules::project::DEPENDENCY_MISSING, &lock, message, help);
             }
         }
@@ -177,10 +177,10 @@ impl PackageGuidance {
         };
         let grave = findings.iter().filter(|found| is_grave(found.capability));
         self.diagnostics.extend(grave.map(CapabilityFinding::to_diagnostic));
-        let reason = format!("`--dependencies` asks for {}", package.id);
+        let reason = format!("`--dependencies` requests {}", package.id);
         self.add_texts(root, package.clone(), fine, &reason, true);
         for (text, evidence) in blocked {
-            let reason = format!("no user has accepted what it hides: {evidence}");
+            let reason = format!("no user has accepted its hidden content: {evidence}");
             self.add_texts(root, package.clone(), vec![text], &reason, false);
         }
     }
@@ -247,7 +247,7 @@ impl DialectGuidance for PackageGuidance {
             };
             let applied = Applied::new(item, Reason::Stated(reason));
             if is_inside(target.as_ref(), package) {
-                let reason = Reason::Composed(format!("work in {id} gets nothing from it"));
+                let reason = Reason::Composed(format!("does not apply to work inside {id}"));
                 answer.leave_out(|| applied.leave_out(reason));
             } else if *is_offered {
                 answer.items.push(applied);

@@ -94,15 +94,15 @@ impl PackageName {
                 let known = Ecosystem::ALL.map(Ecosystem::as_str);
                 let found = Ecosystem::from_name(ecosystem).ok_or_else(|| {
                     let help = suggest_nearest(ecosystem, &known);
-                    let help = help.unwrap_or_else(|| format!("kinds are {}", known.join(", ")));
-                    format!("there is no kind of package `{ecosystem}`; {help}")
+                    let help = help.unwrap_or_else(|| format!("known kinds: {}", known.join(", ")));
+                    format!("unknown package kind `{ecosystem}`; {help}")
                 })?;
                 (Some(found), name)
             }
             None => (None, text),
         };
         if !is_plain(name) || name.len() > LONGEST_NAME {
-            return Err(format!("`{name}` is not the name of a package"));
+            return Err(format!("`{name}` is not a package name"));
         }
         Ok(PackageName { ecosystem, name: name.to_owned() })
     }

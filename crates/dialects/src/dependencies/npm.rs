@@ -34,8 +34,8 @@ impl<'g> NodeModules<'g> {
             if owner.read_file(".pnp.cjs").is_some() {
                 let place = base.display_path(&owner.path.join(".pnp.cjs"));
                 base.add_note(format!(
-                    "{place}: Plug'n'Play keeps packages in archives, which are not read; \
-                     `nodeLinker: node-modules` lays them out"
+                    "{place}: brief does not read Plug'n'Play archives; set \
+                     `nodeLinker: node-modules` to unpack them"
                 ));
             }
             return None;

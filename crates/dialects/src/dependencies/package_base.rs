@@ -81,7 +81,7 @@ impl<'g> PackageBase<'g> {
         if is_cut {
             let limit = limits::DEPENDENCY_FILES;
             self.add_note(format!(
-                "{} ships more than {limit} files; the rest is left out",
+                "{} ships more than {limit} files: the rest is skipped",
                 package.id
             ));
         }
@@ -132,7 +132,7 @@ impl<'g> PackageBase<'g> {
     pub(super) fn open_directory(&self, path: &Path) -> Option<PackageDir> {
         let path = self.system.resolve_dir(path).ok()?;
         let Ok(below) = path.strip_prefix(&self.path) else {
-            self.add_note(format!("{} lies outside the project and is not read", path.display()));
+            self.add_note(format!("{} is outside the project and is not read", path.display()));
             return None;
         };
         let handle = if below.as_os_str().is_empty() {
@@ -167,7 +167,9 @@ impl<'g> PackageBase<'g> {
         }
         let Ok(below) = resolved.path.strip_prefix(&self.path) else {
             let shown = self.display_path(link);
-            self.add_note(format!("{shown} is a link that leaves the project and is not followed"));
+            self.add_note(format!(
+                "{shown} is a link that leaves the project, so brief does not follow it"
+            ));
             return None;
         };
         let handle = self.system.open_dir_below(&self.path, below).ok()?;

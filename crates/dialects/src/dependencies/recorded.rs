@@ -70,9 +70,11 @@ fn compare_with_lock(
     let (id, version) = (&package.id, &locked.id.version);
     let is_same_version = id.version == *version;
     let reason = match gained {
-        _ if is_same_version => format!("{id} has another content than was accepted"),
-        None => format!("the project offers {id}; {version} was accepted, and it can do no more"),
-        Some(fact) => format!("{id} can do more than {version}, which was accepted: {fact}"),
+        _ if is_same_version => format!("the content of {id} differs from the accepted content"),
+        None => format!(
+            "the project offers {id}, which has no more capabilities than the accepted {version}"
+        ),
+        Some(fact) => format!("{id} has more capabilities than the accepted {version}: {fact}"),
     };
     let is_offered = !is_same_version && gained.is_none();
     ChosenPackage { package, texts: content.texts, is_offered, reason }

@@ -43,7 +43,9 @@ pub(super) fn dead_globs(item: &HostedItem, paths: &[&str]) -> Vec<Diagnostic> {
         .map(|(glob, span)| {
             let message = format!("glob `{}` matches no file", glob.as_str());
             Diagnostic::new(rules::context_dir::UNUSED_PATTERN, &item.file.source, *span, message)
-                .with_help("globs are relative to the directory that holds the context directory")
+                .with_help(
+                    "globs are relative to the directory that contains the context directory",
+                )
         })
         .collect()
 }

@@ -101,7 +101,7 @@ impl ConfigReport<'_> {
         let name = property.name.as_str();
         let help = help
             .or_else(|| suggest_nearest(name, known))
-            .unwrap_or_else(|| format!("known keys are `{}`", known.join("`, `")));
+            .unwrap_or_else(|| format!("known keys: `{}`", known.join("`, `")));
         let range = property.name.range();
         let message = format!("unknown key `{name}` is ignored");
         self.warn(rules::context_dir::CONFIG_UNKNOWN_KEY, range, message, help);
@@ -116,8 +116,8 @@ impl ConfigReport<'_> {
             if let [(first, _), (name, range)] = pair
                 && first == name
             {
-                let message = format!("`{name}` stands here twice");
-                self.report_invalid_field(*range, message, "keep one of them");
+                let message = format!("duplicate key `{name}`");
+                self.report_invalid_field(*range, message, "remove one of them");
             }
         }
     }
@@ -176,7 +176,8 @@ impl ConfigReader<'_> {
             Err(error) => {
                 let message =
                     format!("the configuration is not JSON and is ignored: {}", error.kind());
-                let help = "JSON has no comments, no trailing commas, and quotes round every key";
+                let help =
+                    "JSON allows no comments or trailing commas, and needs quotes around every key";
                 self.report.warn(
                     rules::context_dir::CONFIG_INVALID_JSON,
                     error.range(),
@@ -269,7 +270,7 @@ impl ConfigReader<'_> {
         match (&property.value, alone) {
             (Value::Array(list), _) => self.pattern_list(name, list),
             (other, Some(pattern)) => {
-                let message = format!("`{name}` is text, not a list; it is taken for one pattern");
+                let message = format!("`{name}` is text, not a list; it is read as one pattern");
                 self.report.report_invalid_field(other.range(), message, "write a list: `[\"…\"]`");
                 vec![(pattern, self.report.to_span(other.range()))]
             }

@@ -143,7 +143,7 @@ pub(super) fn link_diagnostic(path: &Path) -> Diagnostic {
         rules::context_dir::SYMLINK_SKIPPED,
         "this is a symbolic link, which is not followed",
     )
-    .with_help("put the file itself here, or name it in `includeFiles`")
+    .with_help("put the file itself here, or add it to `includeFiles`")
 }
 
 /// Reports the first obstacle on the path to a context directory.
@@ -217,7 +217,7 @@ impl<'j> ContextWalk<'_, 'j> {
             self.seen += 1;
             if self.seen > limits::HOSTED_ENTRIES {
                 let limit = limits::HOSTED_ENTRIES;
-                let message = format!("more than {limit} names; from here on they are left out");
+                let message = format!("more than {limit} names: the rest is skipped");
                 self.judge.is_full = true;
                 self.judge.diagnostics.push(path_diagnostic(
                     path,
@@ -257,15 +257,16 @@ impl<'j> ContextWalk<'_, 'j> {
         }
         if name.as_encoded_bytes().starts_with(b".") {
             return self.skip_directory(path, |judge| {
-                judge.leave_out(path, scope, "its name begins with a dot");
+                judge.leave_out(path, scope, "has a name that begins with a dot");
             });
         }
         if depth > limits::HOSTED_DEPTH {
-            self.skip_directory(path, |judge| judge.leave_out(path, scope, "is too deep"));
+            self.skip_directory(path, |judge| judge.leave_out(path, scope, "is nested too deeply"));
             if !std::mem::replace(&mut self.reported_depth, true) {
                 let limit = limits::HOSTED_DEPTH;
-                let message =
-                    format!("more than {limit} directories below the context directory; not read");
+                let message = format!(
+                    "more than {limit} levels below the context directory, so brief does not read it"
+                );
                 self.judge.diagnostics.push(path_diagnostic(
                     path,
                     rules::context_dir::LIMIT_DEPTH,
@@ -282,7 +283,7 @@ impl<'j> ContextWalk<'_, 'j> {
                 self.walk_level(child.as_ref(), &entries, path, inside, depth);
             }
             Err(error) => self.skip_directory(path, |judge| {
-                judge.leave_out(path, scope, format!("it cannot be read: {error}"));
+                judge.leave_out(path, scope, format!("cannot be read: {error}"));
                 judge.diagnostics.push(unreadable_diagnostic(path, error));
             }),
         }

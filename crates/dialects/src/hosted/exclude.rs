@@ -40,7 +40,7 @@ impl<'c> Excludes<'c> {
             if let (Some(problem), Some(origin)) = (problem, &config.origin) {
                 let message = format!("`{written}` {problem}");
                 let rule = rules::context_dir::CONFIG_INVALID_FIELD;
-                diagnostics.push(origin.problem(rule, message, "see the syntax of globs"));
+                diagnostics.push(origin.problem(rule, message, "see the glob syntax"));
             }
             list.push((rules, config));
         }

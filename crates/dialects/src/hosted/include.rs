@@ -71,8 +71,9 @@ pub(super) fn compile_include<'c>(
         report(rules::context_dir::INCLUDE_ABSOLUTE, message, "remove the leading `/`");
     }
     let Some((base, text)) = confine_pattern(located, &place.mounted, is_users) else {
-        let message = format!("`{written}` leads out of the mounted directory and is not followed");
-        let help = "name files inside it, or put the pattern into the global configuration";
+        let message =
+            format!("`{written}` points outside the workspace, so brief does not follow it");
+        let help = "use paths inside it, or move the pattern to the global configuration";
         report(rules::context_dir::OUTSIDE_WORKSPACE, message, help);
         return None;
     };
@@ -83,7 +84,7 @@ pub(super) fn compile_include<'c>(
         }
         Err(error) => {
             let message = format!("`{written}` is not a glob and is ignored: {}", error.problem());
-            report(rules::context_dir::CONFIG_INVALID_FIELD, message, "see the syntax of globs");
+            report(rules::context_dir::CONFIG_INVALID_FIELD, message, "see the glob syntax");
             None
         }
     }
@@ -235,7 +236,7 @@ impl<'s> IncludeSearch<'s> {
         if entries.len() > self.budget {
             let limit = limits::HOSTED_INCLUDE_ENTRIES;
             let message =
-                format!("`includeFiles` looks at more than {limit} names; it ends before these");
+                format!("`includeFiles` stops after {limit} names, so these are not included");
             self.diagnostics.push(path_diagnostic(
                 level.path,
                 rules::context_dir::LIMIT_ENTRIES,
@@ -304,7 +305,7 @@ impl<'s> IncludeSearch<'s> {
         if depth > limits::HOSTED_INCLUDE_DEPTH {
             let limit = limits::HOSTED_INCLUDE_DEPTH;
             let message =
-                format!("more than {limit} directories deep for `includeFiles`; not read");
+                format!("`includeFiles` does not read it: more than {limit} directories deep");
             self.diagnostics.push(path_diagnostic(path, rules::context_dir::LIMIT_DEPTH, message));
             return true;
         }

@@ -67,7 +67,7 @@ pub(super) fn parse_mcp_entry(
         };
         if !fits {
             let message = format!("server `{name}` has {form}, but type `{}`", kind.as_str());
-            let help = "`stdio` goes with `command`, `sse` and `http` with `url`";
+            let help = "use `command` with `stdio`, and `url` with `sse` or `http`";
             report.warn(
                 rules::context_dir::MCP_TYPE_MISMATCH,
                 property.name.range(),
@@ -200,7 +200,7 @@ pub(super) fn merge_server(
                     "server `{name}` replaces the one in {}",
                     known.origin.path().display()
                 );
-                let help = "give it a name of its own unless that is meant";
+                let help = "rename it unless it should replace the other one";
                 let rule = rules::context_dir::MCP_SHADOWED;
                 merged.diagnostics.push(origin.problem(rule, message, help));
             }

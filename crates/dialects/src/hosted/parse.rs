@@ -88,7 +88,8 @@ fn parse_markdown(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
         };
     }
     if let Some(header) = front.header.as_ref().filter(|header| header.leading_blank) {
-        let message = "the front matter begins after a blank line: brief reads it, other clients may take it for text";
+        let message =
+            "other clients may read the frontmatter as text: it begins after a blank line";
         let rule = rules::context_dir::FRONTMATTER_REPAIRED;
         let found = Diagnostic::new(rule, source, Span::empty_at(header.span.start), message);
         diagnostics.push(found.with_help("remove the blank lines before the first `---`"));
@@ -109,7 +110,7 @@ fn parse_markdown(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
                 rules::context_dir::AGENT_WITHOUT_DESCRIPTION,
                 source,
                 place,
-                "trigger is `agent`, but there is no `description`, so the file is not listed",
+                "the file is never listed: its trigger is `agent`, but it has no `description`",
             )
             .with_help("add a `description` that says when to use the file"),
         );
@@ -164,7 +165,8 @@ impl ContextFields<'_> {
             _ => (true, false),
         };
         if !is_boolean {
-            let outcome = if value { "the file counts as disabled" } else { "is ignored" };
+            let outcome =
+                if value { "the file is treated as disabled" } else { "the value is ignored" };
             let message = format!("`disabled` is not `true` or `false`; {outcome}");
             self.report(node.span(), message, "write `disabled: true` or `disabled: false`");
         }
@@ -189,13 +191,13 @@ impl ContextFields<'_> {
             let written = node.as_str().unwrap_or_default();
             let message = match node.value() {
                 Value::Scalar(_) => {
-                    format!("unknown trigger `{written}`; the file counts as `manual`")
+                    format!("unknown trigger `{written}`; the file is treated as `manual`")
                 }
-                other => format!("`trigger` is {}; the file counts as `manual`", other.noun()),
+                other => format!("`trigger` is {}; the file is treated as `manual`", other.noun()),
             };
             let names = Trigger::ALL.map(Trigger::as_str);
             let help = suggest_nearest(written, &names)
-                .unwrap_or_else(|| format!("is one of `{}`", names.join("`, `")));
+                .unwrap_or_else(|| format!("use one of `{}`", names.join("`, `")));
             self.report(node.span(), message, &help);
             Trigger::Manual
         })
@@ -242,7 +244,7 @@ impl ContextFields<'_> {
                 Err(error) => {
                     let message =
                         format!("`{text}` is not a glob and matches nothing: {}", error.problem());
-                    self.report(span, message, "see the syntax of globs");
+                    self.report(span, message, "see the glob syntax");
                 }
             }
         }

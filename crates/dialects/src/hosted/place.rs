@@ -43,7 +43,7 @@ impl HostedPlace {
             Ok((root, path)) => (Some(root), path),
             Err(error) => {
                 let path = resolve_existing(system, &named).path;
-                let message = format!("the mounted directory cannot be read: {error}");
+                let message = format!("cannot read the workspace: {error}");
                 diagnostics.push(path_diagnostic(&path, rules::context_dir::UNREADABLE, message));
                 (None, path)
             }
@@ -57,7 +57,7 @@ impl HostedPlace {
             return (HostedPlace { mounted, working, target }, root);
         }
         let message = format!(
-            "this lies outside the mounted directory {}, so it counts as its own",
+            "this is outside the workspace {}, so brief treats it as its own workspace",
             mounted.display()
         );
         diagnostics.push(path_diagnostic(
@@ -78,7 +78,7 @@ impl HostedPlace {
         let above = self.working.ancestors().take_while(|path| path.starts_with(&self.mounted));
         let foreign = self.foreign_levels();
         if foreign > 0 {
-            let message = "this is the code of a dependency, so its context does not count";
+            let message = "this is the code of a dependency, so its context does not apply";
             diagnostics.push(path_diagnostic(
                 &self.working,
                 rules::context_dir::DEPENDENCY_SKIPPED,
@@ -93,9 +93,8 @@ impl HostedPlace {
         levels.reverse();
         if levels.first().is_some_and(|(path, _)| **path != *self.mounted) {
             let limit = limits::HOSTED_LEVELS;
-            let message = format!(
-                "more than {limit} directories deep; only the nearest {limit} are looked at"
-            );
+            let message =
+                format!("more than {limit} directories deep; brief reads only the nearest {limit}");
             diagnostics.push(path_diagnostic(
                 &self.working,
                 rules::context_dir::LIMIT_DEPTH,
@@ -182,7 +181,7 @@ pub(super) fn path_diagnostic(path: &Path, rule: Rule, message: impl Into<String
 
 /// Returns a diagnostic about a file or directory that cannot be read.
 pub(super) fn unreadable_diagnostic(path: &Path, error: impl fmt::Display) -> Diagnostic {
-    path_diagnostic(path, rules::context_dir::UNREADABLE, format!("this cannot be read: {error}"))
+    path_diagnostic(path, rules::context_dir::UNREADABLE, format!("cannot read this path: {error}"))
 }
 
 #[derive(Debug)]
@@ -299,7 +298,7 @@ fn global_path(
         return Some(at(&path, true));
     }
     let message = format!(
-        "`{GLOBAL_PATH_VARIABLE}` ends in `{}`, so it is taken for the context directory itself",
+        "`{GLOBAL_PATH_VARIABLE}` ends in `{}`, so brief uses it as the context directory itself",
         client.join("/")
     );
     let rule = rules::context_dir::ENV_GLOBAL_INCLUDES_CLIENT_PATH;

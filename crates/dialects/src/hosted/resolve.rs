@@ -35,7 +35,7 @@ use super::{ExtraNames, HostedContext, HostedOptions, Query};
 /// The limit of reports about unsupported types for one directory or wildcard.
 const MATCHES_LISTED: usize = 100;
 
-const UNSUPPORTED: &str = "its type is not supported: it is not .md, .mdc or .txt";
+const UNSUPPORTED: &str = "has an unsupported type: it is not .md, .mdc or .txt";
 
 /// Reads the files that count for a question and answers it.
 ///
@@ -118,9 +118,9 @@ fn warn_of_own_files(
     };
     let is_above = origin.scope != HostedScope::Global && *origin.owner != *place.working;
     if is_above && contexts.iter().any(|context| context.owner == origin.owner) {
-        let message = "from below, this leaves out the files of its own directory too";
+        let message = "for subdirectories, this also excludes the files of its own directory";
         let rule = rules::context_dir::IGNORE_ANCESTOR_OWN;
-        let help = "set it in the directory where the work is done";
+        let help = "set it in the subdirectory instead";
         diagnostics.push(origin.problem(rule, message, help));
     }
 }
@@ -207,22 +207,26 @@ impl Judge<'_> {
         found: Sensitive,
     ) {
         let pattern = found.pattern;
-        self.leave_out(path, scope, format!("its name matches `{pattern}`, which is never read"));
-        let message = format!("the name matches `{pattern}`, so this is never read");
+        self.leave_out(
+            path,
+            scope,
+            format!("has a name that matches `{pattern}` and is never read"),
+        );
+        let message = format!("brief never reads this file: its name matches `{pattern}`");
         self.diagnostics.push(
             path_diagnostic(path, rules::context_dir::SENSITIVE_EXCLUDED, message)
-                .with_help("if there is no secret in it, give it another name"),
+                .with_help("rename it if it contains no secret"),
         );
     }
 
     /// X1: leaves out a file with a name that is reserved for configuration.
     fn leave_out_reserved(&mut self, path: &Path, scope: HostedScope) {
-        self.leave_out(path, scope, "its name is reserved for configuration");
+        self.leave_out(path, scope, "has a name that is reserved for configuration");
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("`{name}` is not read: the name is reserved");
         self.diagnostics.push(
             path_diagnostic(path, rules::context_dir::RESERVED_CONFIG_NAME, message)
-                .with_help(format!("the configuration is called `{CONFIG_NAME}`")),
+                .with_help(format!("name the configuration `{CONFIG_NAME}`")),
         );
     }
 
@@ -235,7 +239,7 @@ impl Judge<'_> {
         let message = "files of this type are not read as context";
         self.diagnostics.push(
             path_diagnostic(path, rules::context_dir::UNSUPPORTED_TYPE, message)
-                .with_help("supported are `.md`, `.mdc` and `.txt`"),
+                .with_help("use `.md`, `.mdc` or `.txt`"),
         );
     }
 
@@ -244,8 +248,8 @@ impl Judge<'_> {
         let more = std::mem::take(&mut self.unsupported).saturating_sub(MATCHES_LISTED);
         if more > 0 {
             let message = match more {
-                1 => "1 more file here is of an unsupported type".to_owned(),
-                _ => format!("{more} more files here are of unsupported types"),
+                1 => "1 more file here has an unsupported type".to_owned(),
+                _ => format!("{more} more files here have unsupported types"),
             };
             self.diagnostics.push(path_diagnostic(
                 context,
@@ -277,15 +281,14 @@ impl Judge<'_> {
         let bytes = match super::context_dir::read_dir_entry(file.handle, file.entry) {
             Ok(bytes) => bytes,
             Err(error) => {
-                self.leave_out(file.path, file.scope, format!("it cannot be read: {error}"));
+                self.leave_out(file.path, file.scope, format!("cannot be read: {error}"));
                 return self.diagnostics.push(read_error_diagnostic(file.path, &error));
             }
         };
         self.count.bytes += bytes.len();
         if self.count.bytes > limits::HOSTED_BYTES {
             let limit = limits::HOSTED_BYTES;
-            let message =
-                format!("more than {limit} bytes of context files; from here on they are left out");
+            let message = format!("more than {limit} bytes of context files: the rest is skipped");
             self.is_full = true;
             return self.diagnostics.push(path_diagnostic(
                 file.path,
@@ -301,7 +304,7 @@ impl Judge<'_> {
         let (parsed, diagnostics) = parse::parse_hosted_file(&source, file.format);
         self.diagnostics.extend(diagnostics);
         if parsed.disabled {
-            let reason = "is disabled in its front matter";
+            let reason = "is disabled in its frontmatter";
             return self.leave_out(file.path, file.scope, reason);
         }
         let (state, reason) = match self.find_mention(file) {
@@ -326,10 +329,10 @@ impl Judge<'_> {
         }
         if *count == limit + 1 {
             let message = format!(
-                "more than {limit} context files with the trigger `{trigger}`; from here on those are left out"
+                "more than {limit} context files with the trigger `{trigger}`: the rest is skipped"
             );
             let diagnostic = path_diagnostic(file.path, rules::context_dir::LIMIT_FILES, message);
-            self.diagnostics.push(diagnostic.with_help("files that are mentioned are still read"));
+            self.diagnostics.push(diagnostic.with_help("mentioned files are still read"));
         }
         let reason = format!("more than {limit} context files have the trigger `{trigger}`");
         self.leave_out(file.path, file.scope, reason);
@@ -390,7 +393,7 @@ impl Judge<'_> {
             return self.leave_out_reserved(path, scope);
         }
         if entry.name.as_encoded_bytes().starts_with(b".") {
-            return self.leave_out(path, scope, "its name begins with a dot");
+            return self.leave_out(path, scope, "has a name that begins with a dot");
         }
         if !self.is_regular(path, scope, entry.kind) {
             return;
@@ -425,14 +428,14 @@ pub(super) fn decide_state(
     match parsed.trigger {
         Trigger::Always => (State::Active, "trigger is always".to_owned()),
         Trigger::Agent if parsed.description.trim().is_empty() => {
-            let reason = "trigger is agent, but without a description it is not listed";
+            let reason = "trigger is agent, but the file has no description to list";
             (State::Manual, reason.to_owned())
         }
         Trigger::Agent => (State::Listed, "trigger is agent: listed by its description".to_owned()),
         Trigger::Manual => (State::Manual, "only when mentioned".to_owned()),
         Trigger::Auto => {
             let Some(target) = target else {
-                let reason = "trigger is auto, and no file is asked about";
+                let reason = "trigger is auto, but the query names no file";
                 return (State::Manual, reason.to_owned());
             };
             let path = paths::relative_path(anchor, target);

@@ -61,7 +61,7 @@ fn open_global(
             && let Err(error) = system.open_dir(base)
             && error.kind() == std::io::ErrorKind::NotADirectory
         {
-            let message = "the global context path is a file, so there is no global context";
+            let message = "no global context applies: its path is a file, not a directory";
             diagnostics.push(path_diagnostic(base, rules::context_dir::UNREADABLE, message));
         }
         return None;

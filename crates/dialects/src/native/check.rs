@@ -199,7 +199,7 @@ fn check_unread_files(folder: &Folder, read: &BTreeSet<&Path>) -> Vec<Diagnostic
             _ => format!("no client reads this file and {} more: {reason}", count - 1),
         };
         Diagnostic::new(rules::client::UNREAD_FILE, &guide.source, Span::empty_at(0), message)
-            .with_help("give the name the ending that the client reads, or move the file")
+            .with_help("rename it with an extension that the client reads, or move it")
     });
     diagnostics.collect()
 }
@@ -266,8 +266,8 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
             for (pattern, span) in &dead {
                 if let Some(repair) = paths.find_repair(pattern) {
                     is_repaired = true;
-                    let help = repair
-                        .render_help("a pattern of what to leave out is not known here: `{}`");
+                    let help =
+                        repair.render_help("exclusion patterns are not supported here: `{}`");
                     repairable.push(report(&format!("\"{pattern}\""), *span, help));
                 }
             }
@@ -286,7 +286,7 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
                 let patterns: Vec<String> =
                     dead.iter().take(3).map(|(pattern, _)| format!("\"{pattern}\"")).collect();
                 let more = if dead.len() > 3 { " …" } else { "" };
-                let help = "correct the pattern, or remove the file if its subject is gone; patterns \
+                let help = "fix the pattern, or remove the file if it is obsolete; patterns \
                             are relative to the directory that holds this client's files";
                 let text = format!("{}{more}", patterns.join(", "));
                 useless.push(report(&text, dead[0].1, help.to_owned()));
@@ -296,12 +296,14 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
     if useless.len() >= COLLECTION && useless_guides * 2 > scoped {
         let first = &useless[0];
         let message = format!(
-            "{useless_guides} of {scoped} files with patterns match nothing here: they are taken for a collection"
+            "{useless_guides} of {scoped} files with patterns match nothing here, so brief treats them as a collection"
         );
         let note =
             Diagnostic::new(rules::client::UNUSED_PATTERN, &first.source, first.span, message)
                 .with_severity(Severity::Note)
-                .with_help("in the projects that use them, `brief lint` tells which match nothing");
+                .with_help(
+                    "run `brief lint` in the projects that use them to find unused patterns",
+                );
         repairable.push(note);
         return repairable;
     }

@@ -162,7 +162,7 @@ impl PathGuidance {
         if levels > limits::NATIVE_LEVELS {
             let limit = limits::NATIVE_LEVELS;
             let message = format!(
-                "more than {limit} directories on the way: client files in the middle are left out"
+                "more than {limit} directories deep: client files in the middle are skipped"
             );
             reader.report_path(&path, rules::client::LIMIT, message);
         }

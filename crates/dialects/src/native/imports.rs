@@ -122,10 +122,10 @@ pub(super) fn read_imports(reader: &mut NativeReader<'_>, root: &dyn Dir, folder
         for import in &imports {
             count += 1;
             if hops == limits::NATIVE_HOPS || count > limits::NATIVE_IMPORTS {
-                let message = "there are too many imports; from here on they are not followed";
+                let message = "too many imports: the rest is not followed";
                 let (hops, imports) = (limits::NATIVE_HOPS, limits::NATIVE_IMPORTS);
                 let help = format!(
-                    "at most {hops} files in a row, and {imports} imports in one directory"
+                    "the limits are {hops} files in a row and {imports} imports in one directory"
                 );
                 let limit = Diagnostic::new(rules::client::LIMIT, &source, import.span, message);
                 reader.diagnostics.push(limit.with_help(help));
@@ -164,7 +164,7 @@ pub(super) fn read_imports(reader: &mut NativeReader<'_>, root: &dyn Dir, folder
                     targets.push(wanted);
                 }
                 Ok(_) => {
-                    let refused = NotRead::Refused("is not a text".to_owned());
+                    let refused = NotRead::Refused("is not a text file".to_owned());
                     reader.diagnostics.extend(import_problem(&source, import, refused));
                 }
                 Err(unread) => reader.diagnostics.extend(import_problem(&source, import, unread)),
@@ -177,7 +177,7 @@ pub(super) fn read_imports(reader: &mut NativeReader<'_>, root: &dyn Dir, folder
 fn record_imports(guide: &mut Guide, source: &Source, imports: &[Import], targets: Vec<PathBuf>) {
     if !targets.is_empty() && says_nothing_else(source, guide.body_start, imports) {
         let names: Vec<&str> = imports.iter().map(|import| import.path.as_str()).collect();
-        guide.use_ = Use::Bridge(format!("it only imports {}", names.join(", ")));
+        guide.use_ = Use::Bridge(format!("only imports {}", names.join(", ")));
     }
     guide.imports = targets;
 }
@@ -207,13 +207,13 @@ fn import_problem(source: &Arc<Source>, import: &Import, unread: NotRead) -> Opt
         }
         NotRead::Missing => (
             rules::client::IMPORT_MISSING,
-            format!("`@{path}` leads to no file"),
-            "a path is relative to the file that it stands in",
+            format!("file not found: `@{path}`"),
+            "paths are relative to the file that contains them",
         ),
         NotRead::Outside => (
             rules::client::IMPORT_OUTSIDE,
-            format!("`@{path}` leads out of the project and is not read"),
-            "what a user has belongs into a user's own file, such as ~/.claude/CLAUDE.md",
+            format!("`@{path}` is outside the project, so brief does not read it"),
+            "import personal files in your own file, such as ~/.claude/CLAUDE.md",
         ),
         NotRead::Directory => return None,
     };

@@ -52,16 +52,15 @@ pub(super) fn parse_guide(
             let name = below.rsplit('/').next().unwrap_or(&below);
             (None, always_active(format!("{name} applies to everything below it")))
         }
-        Form::Claude if is_lost => (
-            None,
-            always_active("its front matter is not valid, so Claude Code reads no `paths` in it"),
-        ),
+        Form::Claude if is_lost => {
+            (None, always_active("has invalid frontmatter, so Claude Code reads no `paths` in it"))
+        }
         Form::Claude => fields.claude_use(),
         Form::Cursor => fields.cursor_use(),
         Form::Copilot => fields.copilot_use(),
         Form::Cline if is_broken => {
             front.body_start = without_mark(&source);
-            (None, always_active("its front matter is not valid, so Cline reads all of it as text"))
+            (None, always_active("has invalid frontmatter, so Cline reads all of it as text"))
         }
         Form::Cline => fields.cline_use(),
         Form::Windsurf => fields.windsurf_use(),
@@ -101,9 +100,11 @@ pub(super) fn limit_of_rule(below: &str, source: &Arc<Source>) -> Option<&'stati
         scope.globs.written.iter().any(|pattern| matches!(pattern.as_str(), "**" | "**/*" | "*"))
     };
     match (&guide.use_, &guide.scope) {
-        (Use::Listed, _) => Some("its client offers it by its description"),
-        (Use::Manual, _) => Some("must be mentioned"),
-        (_, Some(scope)) if !is_wide(scope) => Some("applies to some files, and a task names none"),
+        (Use::Listed, _) => Some("is only listed by its description"),
+        (Use::Manual, _) => Some("applies only when mentioned"),
+        (_, Some(scope)) if !is_wide(scope) => {
+            Some("applies only to some files, and a task names none")
+        }
         _ => None,
     }
 }
@@ -236,7 +237,7 @@ impl FormFields<'_> {
 
     fn claude_use(&mut self) -> (Option<Scope>, Use) {
         self.scoped_use("paths", Semantics::Claude, |fields| match fields.front.get("paths") {
-            Some(_) => always_active("its `paths` leave nothing out"),
+            Some(_) => always_active("has `paths` that exclude nothing"),
             None => always_active("has no `paths`"),
         })
     }
@@ -255,11 +256,11 @@ impl FormFields<'_> {
     fn cline_use(&mut self) -> (Option<Scope>, Use) {
         match self.front.get("paths").map(Node::value) {
             Some(Value::Sequence(list)) if list.is_empty() => {
-                (None, Use::Never("its `paths` are empty".into()))
+                (None, Use::Never("has empty `paths`".into()))
             }
             // Only a list counts (the extension's source, 2026-08-22).
             Some(Value::Scalar(_)) => {
-                (None, always_active("its `paths` are no list, which Cline does not read"))
+                (None, always_active("has `paths` that are not a list, which Cline does not read"))
             }
             _ => {
                 self.scoped_use("paths", Semantics::Workspace, |_| always_active("has no `paths`"))
@@ -287,7 +288,7 @@ impl FormFields<'_> {
             ("manual", _) => (None, Use::Manual),
             (_, Some(scope)) => (Some(scope), always_active("")),
             ("glob", None) => {
-                (None, Use::Never("`trigger` is glob, and there are no `globs`".into()))
+                (None, Use::Never("`trigger` is glob, but `globs` is missing".into()))
             }
             (_, None) => (None, always_active("has no `trigger`")),
         }
@@ -314,7 +315,7 @@ impl FormFields<'_> {
         match (self.field_text("inclusion"), scope) {
             ("fileMatch", Some(scope)) => (Some(scope), always_active("")),
             ("fileMatch", None) => {
-                (None, Use::Never("`inclusion` is fileMatch, without a pattern".into()))
+                (None, Use::Never("`inclusion` is fileMatch, but the pattern is missing".into()))
             }
             ("manual", _) => (None, Use::Manual),
             ("auto", _) => (None, Use::Listed),
@@ -370,14 +371,14 @@ impl FormFields<'_> {
     fn glob_problem(&self, field: &str, problem: GlobsProblem) -> Diagnostic {
         match problem {
             GlobsProblem::Invalid { span, pattern, error } => {
-                let message = format!("`{pattern}` in `{field}` is not a pattern: {error}");
+                let message = format!("`{pattern}` in `{field}` is not a valid pattern: {error}");
                 Diagnostic::new(rules::client::BAD_GLOB, self.source, span, message)
-                    .with_help("the other patterns still count; `\\[` is a literal bracket")
+                    .with_help("the other patterns still apply; `\\[` is a literal bracket")
             }
             GlobsProblem::TooMany { span } => {
                 let limit = limits::NATIVE_PATTERNS;
                 let message =
-                    format!("`{field}` has more than {limit} patterns; the rest is left out");
+                    format!("`{field}` has more than {limit} patterns: the rest is skipped");
                 Diagnostic::new(rules::client::LIMIT, self.source, span, message)
             }
         }

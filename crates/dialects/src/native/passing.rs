@@ -60,7 +60,7 @@ fn by_name(folder: &Folder, guide: &Guide, facts: &PassedOverFacts) -> Option<St
     } else {
         None
     }?;
-    Some(format!("takes the one of this name in `{place}`"))
+    Some(format!("uses the file of this name in `{place}` instead"))
 }
 
 fn by_text(guide: &Guide, facts: &PassedOverFacts) -> Option<String> {
@@ -83,18 +83,18 @@ fn by_text(guide: &Guide, facts: &PassedOverFacts) -> Option<String> {
         })
     };
     if facts.needs_header && front.as_ref().is_some_and(|front| front.header.is_none()) {
-        return Some("passes over what has no front matter".to_owned());
+        return Some("skips files without frontmatter".to_owned());
     }
     if let Some(key) = without.iter().find(is_empty) {
-        return Some(format!("passes over what has no `{key}`"));
+        return Some(format!("skips files without `{key}`"));
     }
     if let Some(key) = without_key.iter().find(|key| found(key).is_none()) {
-        return Some(format!("passes over what has no `{key}`"));
+        return Some(format!("skips files without `{key}`"));
     }
     if !keys.is_empty()
         && let Some(key) = front.as_ref().and_then(|front| unknown_key(front, keys))
     {
-        return Some(format!("takes nothing from a file with `{key}`"));
+        return Some(format!("ignores files with `{key}`"));
     }
     by_form(guide, facts)
 }
@@ -116,10 +116,10 @@ fn is_plainly_set(text: &str, key: &str) -> bool {
 fn by_form(guide: &Guide, facts: &PassedOverFacts) -> Option<String> {
     let PassedOverFacts { shorter_than, has_blank_in_name, .. } = facts;
     if *shorter_than > 0 && guide.content().trim().chars().count() < *shorter_than {
-        return Some(format!("passes over a text of fewer than {shorter_than} characters"));
+        return Some(format!("skips files with fewer than {shorter_than} characters"));
     }
     let has_blank = *has_blank_in_name && guide.name.trim().contains(char::is_whitespace);
-    has_blank.then(|| "passes over a name with blanks".to_owned())
+    has_blank.then(|| "skips names with spaces".to_owned())
 }
 
 fn unknown_key(front: &FrontMatter, keys: &List<Text>) -> Option<String> {

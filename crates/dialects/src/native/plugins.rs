@@ -71,10 +71,11 @@ pub(super) fn read_plugins(
         });
         let Some(found) = found else {
             if !std::mem::replace(&mut is_reported, true) {
-                let message =
-                    format!("the plugin `{name}` leads out of the project and is not looked at");
+                let message = format!(
+                    "the plugin `{name}` is outside the project, so brief does not read it"
+                );
                 let outside = Diagnostic::new(rules::client::PLUGIN_OUTSIDE, source, span, message);
-                let help = "a plugin of a project lies in the project";
+                let help = "move the plugin into the project";
                 reader.diagnostics.push(outside.with_help(help));
             }
             continue;

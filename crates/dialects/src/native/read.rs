@@ -290,7 +290,7 @@ impl<'s> NativeReader<'s> {
     ) -> Result<Read, NotRead> {
         self.refuse_secret(&here.path.join(name))?;
         if self.bytes == 0 {
-            return Err(NotRead::Refused("the files before it are too large together".to_owned()));
+            return Err(NotRead::Refused("the files before it use up the size limit".to_owned()));
         }
         let outcome = match kind {
             FileKind::File => here.handle.read_listed(name, limits::FILE_BYTES),
@@ -400,30 +400,26 @@ impl<'s> NativeReader<'s> {
             let limit = limits::NATIVE_BYTES;
             self.report_limit(
                 &self.root.clone(),
-                &format!("client files of more than {limit} bytes"),
+                &format!("more than {limit} bytes of client files"),
             );
         }
     }
 
     pub(super) fn report_unreadable(&mut self, path: &Path, problem: NotRead) {
         let reason = match problem {
-            NotRead::Missing => "it leads nowhere".to_owned(),
+            NotRead::Missing => "the target does not exist".to_owned(),
             NotRead::Directory => "is a directory".to_owned(),
             NotRead::Outside => "is a symbolic link that leaves the project".to_owned(),
             NotRead::Refused(reason) => reason,
         };
         self.found += 1;
-        let message = format!("this cannot be read: {reason}");
+        let message = format!("cannot read this path: {reason}");
         self.report_path(path, rules::client::UNREADABLE, message);
     }
 
     /// Reports that there is more than is read.
     pub(super) fn report_limit(&mut self, path: &Path, what: &str) {
-        self.report_path(
-            path,
-            rules::client::LIMIT,
-            format!("{what}; from here on they are left out"),
-        );
+        self.report_path(path, rules::client::LIMIT, format!("{what}: the rest is skipped"));
     }
 
     /// Reports something about a path.

@@ -306,7 +306,7 @@ pub(super) fn replacement_reason(
     if let Some(mode) = mode.filter(|mode| mode.nothing_at_start)
         && !matches!(place.form, Form::Skill | Form::Agent)
     {
-        return Some(format!("the settings of {name} drop it: they say `{}`", mode.name));
+        return Some(format!("is turned off by the settings of {name}: `{}`", mode.name));
     }
     match &read.unless {
         Unless::ReplacedBy(paths) if has_any(&folder.present, paths) => {

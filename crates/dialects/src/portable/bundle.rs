@@ -59,7 +59,7 @@ pub enum BundleError {
         problem: String,
     },
     /// Several other registries have the named item or bundle, and the bundle's own has not.
-    #[error("the bundle `{bundle}` names the {what}, which several sources have")]
+    #[error("the bundle `{bundle}` lists the {what}, but several sources have it")]
     Ambiguous {
         /// The bundle.
         bundle: String,
@@ -73,7 +73,7 @@ pub enum BundleError {
         chain: Vec<String>,
     },
     /// A bundle requires another version.
-    #[error("the bundle `{bundle}` needs `{name}` {wanted}, which is {found}")]
+    #[error("the bundle `{bundle}` needs `{name}` {wanted}, but {found}")]
     Version {
         /// The bundle.
         bundle: String,
@@ -332,14 +332,14 @@ pub(super) fn version_problem(
         Some(BundleError::Version { bundle, name, wanted: wanted.to_owned(), found })
     };
     let Ok(range) = semver::VersionReq::parse(wanted) else {
-        return problem("no range of versions".to_owned());
+        return problem("that is not a version range".to_owned());
     };
     match other.version() {
-        None => problem("without a version".to_owned()),
+        None => problem("it has no version".to_owned()),
         Some(version) => match semver::Version::parse(version) {
             Ok(found) if range.matches(&found) => None,
-            Ok(_) => problem(version.to_owned()),
-            Err(_) => problem(format!("`{version}`, no version")),
+            Ok(_) => problem(format!("it has version {version}")),
+            Err(_) => problem(format!("its version `{version}` is not valid")),
         },
     }
 }
@@ -363,7 +363,7 @@ fn check_empty_bundle(bundle: &Bundle) -> Option<Diagnostic> {
         return None;
     }
     let message = format!("the bundle `{}` has no items: installing it does nothing", bundle.name);
-    let help = "list the names of items below `items`, or require another bundle";
+    let help = "list item names below `items`, or require another bundle";
     let source = &bundle.document.source;
     Some(span_problem(rules::item::EMPTY_BUNDLE, source, node.span(), message, help))
 }
@@ -378,7 +378,7 @@ pub(super) fn check_bundles(registry: &mut Registry) {
             registry.bundles[..index].iter().find(|other| other.name == bundle.name)
         {
             let message = format!("the bundle `{}` is also in {}", bundle.name, first.slashed);
-            let help = "give one of them another name";
+            let help = "rename one of them";
             found.push(file_problem(rules::item::DUPLICATE_ITEM, source, message, help));
         }
         found.extend(check_empty_bundle(bundle));
@@ -387,7 +387,7 @@ pub(super) fn check_bundles(registry: &mut Registry) {
             if registry.find_item(id).is_none() {
                 let message =
                     format!("the bundle `{}` lists the {id}, which does not exist", bundle.name);
-                let help = "correct the name, or add the item";
+                let help = "fix the name, or add the item";
                 found.push(span_problem(
                     rules::item::BUNDLE_UNRESOLVED,
                     source,
@@ -406,8 +406,7 @@ pub(super) fn check_bundles(registry: &mut Registry) {
                 }
             };
             found.extend(message.map(|message| {
-                let (rule, help) =
-                    (rules::item::BUNDLE_REQUIRES, "correct the name or the version");
+                let (rule, help) = (rules::item::BUNDLE_REQUIRES, "fix the name or the version");
                 span_problem(rule, source, required.span, message, help)
             }));
         }

@@ -53,7 +53,7 @@ pub fn check_registry(registry: &mut Registry, clients: &[&str]) {
         if let Some((first, _)) = first {
             let message = format!("the {} is also in {first}", item.id);
             let source = &item.document.source;
-            let help = "give one of them another name";
+            let help = "rename one of them";
             found.push(file_problem(rules::item::DUPLICATE_ITEM, source, message, help));
         } else {
             seen.entry(item.id.clone())
@@ -85,8 +85,8 @@ pub(super) fn template_text(kind: Option<ItemKind>, document: &ItemDocument) -> 
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let message = format!("the text of the template is still there: `{first}`{more}");
-    let help = "write what it says in its place";
+    let message = format!("the file still contains template text: `{first}`{more}");
+    let help = "replace it with your own text";
     let span = Span { start, end: start + first.len() };
     Some(span_problem(rules::item::PLACEHOLDER, source, span, message, help))
 }
@@ -97,7 +97,7 @@ fn limit_findings(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagn
         found.sort_by_key(|diagnostic| diagnostic.severity != Severity::Error);
         found.truncate(REPORTED_PER_ITEM);
         let message = format!("only the first {REPORTED_PER_ITEM} problems of this item are shown");
-        let help = "correct those first";
+        let help = "fix those first";
         found.push(file_problem(rules::item::TOO_MANY_PROBLEMS, source, message, help));
     }
     found
@@ -113,11 +113,11 @@ fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
     let mut foreign = registry.items.iter().filter(is_skill);
     let first = foreign.next()?;
     let message = match 1 + foreign.count() {
-        1 => "the skill has no `schema`; it is taken as it is".to_owned(),
-        count => format!("{count} skills have no `schema`; they are taken as they are"),
+        1 => "the skill has no `schema`, so it is used unchanged".to_owned(),
+        count => format!("{count} skills have no `schema`, so they are used unchanged"),
     };
     let source = &first.document.source;
-    let help = "`schema: 1` has a skill checked and compiled for every client";
+    let help = "add `schema: 1` to check and compile a skill for every client";
     Some(file_problem(rules::item::FOREIGN_SKILL, source, message, help))
 }
 
@@ -173,12 +173,12 @@ fn check_directory(item: &PortableItem) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
     if let Some(kind) = kind_of_place(item).filter(|kind| *kind != item.kind()) {
-        let message = format!("a {} lies in a directory of {}", item.kind(), kind.folder());
+        let message = format!("a {} is in a directory of {}", item.kind(), kind.folder());
         let help = format!("move it to `{}/{}`", item.kind().folder(), item.name());
         found.push(file_problem(rules::item::KIND_MISMATCH, source, message, help));
     }
     if is_in_shared(item) {
-        let message = "`.agents` is where items are written for clients, not where they come from";
+        let message = "`.agents` contains files generated for clients, not source items";
         let help = "move the items to another directory, such as `content`";
         found.push(file_problem(rules::item::ITEM_ROOT_AGENTS, source, message, help));
     }
@@ -204,8 +204,8 @@ pub(super) fn check_overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diag
         if is_empty || document.fields().is_some() {
             let span = header.map_or(Span::default(), |header| header.span);
             let message =
-                "a file for one client has no front matter: all fields are in the entrypoint";
-            let help = "remove the front matter, and keep the body";
+                "a file for one client cannot have frontmatter: all fields are in the entrypoint";
+            let help = "remove the frontmatter, and keep the body";
             found.push(span_problem(
                 rules::item::OVERRIDE_FRONTMATTER,
                 &own.source,
@@ -318,12 +318,13 @@ fn file_links(
         match link.target {
             LinkTarget::Inside(path) if links::item_contains_path(item, &path) => {}
             LinkTarget::Inside(path) => {
-                let message = format!("there is no file `{path}` in the item's directory");
-                let help = "correct the link, or add the file";
+                let message = format!("file not found in the item's directory: `{path}`");
+                let help = "fix the link, or add the file";
                 found.push(span_problem(rules::item::MISSING_FILE, source, span, message, help));
             }
             LinkTarget::Outside => {
-                let message = "the link leads out of the item's directory, and only that travels";
+                let message =
+                    "the link breaks when the item is installed: it leaves the item's directory";
                 let help = "copy the file into the item's directory";
                 found.push(span_problem(rules::item::LINK_OUTSIDE, source, span, message, help));
             }
@@ -356,7 +357,7 @@ fn client_construct(
         Weight::ToolName => (
             rules::item::CLIENT_TOOL_NAME,
             format!("{what} would reach {others}"),
-            "say what is to be done, not with which tool".to_owned(),
+            "name the task instead of the tool".to_owned(),
         ),
         Weight::McpName => (
             rules::item::MCP_INTERNAL_NAME,
@@ -386,12 +387,12 @@ fn directive_problems(
             }
             DirectiveProblemKind::NotOpened => (
                 rules::item::DIRECTIVE_UNBALANCED,
-                "there is no open block here".to_owned(),
+                "no block is open here".to_owned(),
                 "open one with a line `<!-- @client:… -->`, or remove this line",
             ),
             DirectiveProblemKind::Nested { outer } => {
                 let line = document.source.line_number(start + outer);
-                let message = format!("the block of line {line} is still open");
+                let message = format!("the block from line {line} is still open");
                 (rules::item::DIRECTIVE_NESTED, message, closing)
             }
             DirectiveProblemKind::List(reason) => (
@@ -466,13 +467,14 @@ fn check_headings(
     for &heading in read {
         let span = trim_span(source, place(heading));
         if heading.level == 1 {
-            let message = "a body has no heading of the first level: it is made from the name";
+            let message =
+                "the body cannot have a first-level heading: brief generates it from the name";
             let rule = rules::item::FIRST_LEVEL_HEADING;
             let diagnostic = span_problem(rule, source, span, message, "begin with `##`");
             // One fix shifts all headings.
             found.push(Diagnostic { fix: shift.take(), ..diagnostic });
         } else if previous.is_none() && heading.level > 2 {
-            let message = format!("the first heading is of level {}", heading.level);
+            let message = format!("the first heading has level {}", heading.level);
             let help = "begin with `##`";
             found.push(span_problem(rules::item::FIRST_HEADING, source, span, message, help));
         } else if let Some(previous) =
@@ -510,10 +512,10 @@ fn check_fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Di
         let Some(fence) = block.fence.filter(|_| !block.has_info()) else { continue };
         let span = Span::new(start + fence.start, start + fence.end);
         let edit = Edit::replace(Span::empty_at(span.end), "text");
-        let message = "the code block does not say which language it holds";
-        let help = "name the language after the fence, or `text`";
+        let message = "the code block has no language";
+        let help = "add the language to the opening fence, or `text`";
         let diagnostic = span_problem(rules::item::FENCE_LANGUAGE, source, span, message, help);
-        found.push(diagnostic.with_fix(Fix::safe("call it text", vec![edit])));
+        found.push(diagnostic.with_fix(Fix::safe("mark it as `text`", vec![edit])));
     }
     found
 }
@@ -523,7 +525,7 @@ fn file_names(item: &PortableItem) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
     let mut error = |rule, message: String| {
-        found.push(file_problem(rule, source, message, "give the file another name"));
+        found.push(file_problem(rule, source, message, "rename the file"));
     };
     let entrypoint = item.kind().entrypoint();
     let mut seen = BTreeMap::from([(entrypoint.to_lowercase(), entrypoint)]);
@@ -535,11 +537,11 @@ fn file_names(item: &PortableItem) -> Vec<Diagnostic> {
                 || name.contains(['\\', ':', '*', '?', '"', '<', '>', '|'])
                 || name.contains(char::is_control)
         }) {
-            let message = format!("`{path}` cannot be written on every system");
+            let message = format!("some systems cannot create `{path}`");
             error(rules::item::UNPORTABLE_FILE_NAME, message);
         }
         if let Some(first) = seen.insert(path.to_lowercase(), path) {
-            let message = format!("`{first}` and `{path}` are one file on some systems");
+            let message = format!("`{first}` and `{path}` are the same file on some systems");
             error(rules::item::CASE_COLLISION, message);
         }
     }
@@ -547,7 +549,9 @@ fn file_names(item: &PortableItem) -> Vec<Diagnostic> {
         let below = format!("{folded}/");
         let inside = seen.range(below.clone()..).next();
         if let Some((_, other)) = inside.filter(|(other, _)| other.starts_with(&below)) {
-            let message = format!("`{path}` is a file, and on some systems `{other}` lies in it");
+            let message = format!(
+                "`{path}` is a file, but some systems read it as the directory of `{other}`"
+            );
             error(rules::item::CASE_COLLISION, message);
         }
     }
@@ -562,9 +566,9 @@ fn preloaded_skills(registry: &mut Registry) {
         let Some(Value::Sequence(list)) = list else { continue };
         for (name, span) in list.iter().filter_map(|node| Some((node.as_str()?, node.span()))) {
             if !skills.contains(name) {
-                let message = format!("there is no skill `{name}` here");
+                let message = format!("no skill named `{name}` here");
                 let source = &item.document.source;
-                let help = "correct the name, unless the skill comes from elsewhere";
+                let help = "fix the name, unless the skill comes from elsewhere";
                 let found = span_problem(rules::item::UNKNOWN_SKILL, source, span, message, help);
                 item.diagnostics.push(found);
             }
@@ -578,9 +582,10 @@ fn hidden_commands(registry: &mut Registry) {
     for item in registry.items.iter_mut().filter(|item| item.kind() == ItemKind::Command) {
         if skills.contains(item.name()) {
             let name = item.name();
-            let message =
-                format!("a skill is called `{name}`, too: clients would take it for the command");
-            let help = "give one of them another name";
+            let message = format!(
+                "a skill is also named `{name}`: clients would confuse it with the command"
+            );
+            let help = "rename one of them";
             let (rule, source) = (rules::item::COMMAND_HIDDEN, &item.document.source);
             item.diagnostics.push(file_problem(rule, source, message, help));
         }

@@ -13,14 +13,16 @@ impl ItemFields<'_> {
             for (index, (name, node)) in names.iter().enumerate() {
                 self.check_name(name, node.span());
                 if names[..index].iter().any(|(other, _)| other == name) {
-                    let message = format!("two arguments are called `{name}`");
-                    let help = "give one of them another name";
+                    let message = format!("duplicate argument `{name}`");
+                    let help = "rename one of them";
                     self.report_problem(rules::item::INVALID_ARGUMENT, node.span(), message, help);
                 }
             }
             if names.len() > MOST_ARGUMENTS {
-                let message =
-                    format!("the command has {} arguments, {MOST_ARGUMENTS} at most", names.len());
+                let message = format!(
+                    "the command has {} arguments; the limit is {MOST_ARGUMENTS}",
+                    names.len()
+                );
                 let help = "use `$ARGUMENTS` for all of them";
                 self.report_problem(rules::item::INVALID_ARGUMENT, node.span(), message, help);
             }
@@ -29,19 +31,21 @@ impl ItemFields<'_> {
             for (span, argument) in arguments::find_arguments(self.document.body(), declared) {
                 if let Argument::Unknown(number) = argument {
                     let span = Span::new(start + span.start, start + span.end);
-                    let message = format!("`${number}` is no argument: `arguments` has {declared}");
+                    let message =
+                        format!("`${number}` is not an argument: `arguments` has {declared}");
                     let help =
-                        format!("name it in `arguments`, or write `\\${number}` for the text");
+                        format!("add it to `arguments`, or write `\\${number}` for the text");
                     self.report_problem(rules::item::INVALID_ARGUMENT, span, message, &help);
                 }
             }
         }
         if let Some(node) = self.field("argument-hint").filter(|node| node.as_str().is_none()) {
-            self.wrong_type("argument-hint", node, "a text");
+            self.wrong_type("argument-hint", node, "a string");
         }
         self.agent_model();
-        let message = "commands are an extension of the format: other programs do not compile them";
-        let help = "write a skill for those who use another program";
+        let message =
+            "other programs do not compile commands, which are an extension of the format";
+        let help = "write a skill for users of other programs";
         self.report_problem(rules::item::COMMAND_EXTENSION, Span::default(), message, help);
     }
 }

@@ -168,7 +168,7 @@ fn match_thinking(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
         !before.is_some_and(is_word) && !rest.get(WORD.len()).is_some_and(|&b| is_word(b));
     (is_whole && word.eq_ignore_ascii_case(WORD)).then_some((
         WORD.len(),
-        "a trigger of extended thinking",
+        "a trigger for extended thinking",
         "claude",
         Weight::Forbidden,
     ))
@@ -181,7 +181,7 @@ fn mcp_name(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
         after.iter().position(|&byte| !is_word(byte) && byte != b'-').unwrap_or(after.len());
     let is_name =
         !before.is_some_and(is_word) && after[..length].windows(2).any(|two| two == b"__");
-    is_name.then_some((5 + length, "an internal name of an MCP tool", "claude", Weight::McpName))
+    is_name.then_some((5 + length, "an internal MCP tool name", "claude", Weight::McpName))
 }
 
 /// Finds "the `Read` tool" and "the Read tool".
@@ -195,7 +195,7 @@ fn tool_name(body: &str, offset: usize) -> Option<ConstructMatch> {
     let begins = before.is_empty() || before.ends_with(|last: char| !last.is_alphanumeric());
     (begins && matches!(word.as_str(), "tool" | "tools")).then_some((
         name.len(),
-        "a tool by one client's name",
+        "a client's own tool name",
         "claude",
         Weight::ToolName,
     ))

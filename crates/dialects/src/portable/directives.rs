@@ -239,7 +239,7 @@ fn parse_audience(list: &str) -> Result<Audience, &'static str> {
     let negated = names.iter().filter(|name| name.starts_with('!')).count();
     let is_negated = names.first().is_some_and(|name| name.starts_with('!'));
     if negated > 0 && !is_negated || negated > 1 && negated < names.len() {
-        return Err("it mixes clients that are meant with clients that are not");
+        return Err("it mixes included and excluded clients");
     }
     let names: Vec<String> =
         names.iter().map(|name| name.trim_start_matches('!').trim().to_owned()).collect();

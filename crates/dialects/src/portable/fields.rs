@@ -34,26 +34,26 @@ fn doubtful_pattern(pattern: &str) -> Option<(&'static str, &'static str)> {
     if pattern.starts_with('!') {
         let problem =
             "begins with `!`, which the format does not define: clients read it in different ways";
-        return Some((problem, "write the patterns that the rule is for"));
+        return Some((problem, "write only patterns of files that the rule applies to"));
     }
     if pattern.split(['/', '{', '}', ',']).any(|part| part == "..")
         || pattern.starts_with('~')
         || has_drive
     {
-        return Some(("leads out of the project and matches no file", from_root));
+        return Some(("points outside the project, so it matches no file", from_root));
     }
     if pattern.starts_with("./") {
         return Some((
-            "has `./` before it, which some clients take for a part of names",
-            "leave it out: patterns start at the root",
+            "begins with `./`, which some clients read as part of the name",
+            "omit it: patterns start at the root",
         ));
     }
     if has_backslash() {
-        return Some(("has a backslash, which separates no names", "write `/` between names"));
+        return Some(("has a backslash, which does not separate names", "write `/` between names"));
     }
     if pattern.trim() != pattern {
         return Some((
-            "begins or ends with a space, which is a part of the pattern",
+            "begins or ends with a space, which is part of the pattern",
             "remove the space",
         ));
     }
@@ -116,7 +116,7 @@ impl<'f> ItemFields<'f> {
         if header.is_some_and(|header| !header.leading_blank) && self.document.fields().is_some() {
             return true;
         }
-        let message = "the file does not begin with front matter";
+        let message = "the file does not begin with frontmatter";
         let help = "begin with a line `---`, fields, and a line `---`";
         self.report_problem(rules::item::NO_FRONTMATTER, Span::default(), message, help);
         false
@@ -139,7 +139,7 @@ impl<'f> ItemFields<'f> {
     fn required_text(&mut self, name: &str, help: &str) -> Option<(&'f str, Span)> {
         let node = self.require_field(name, help)?;
         if node.as_str().is_none() {
-            self.wrong_type(name, node, "a text");
+            self.wrong_type(name, node, "a string");
         }
         Some((node.as_str()?, node.span()))
     }
@@ -165,7 +165,7 @@ impl<'f> ItemFields<'f> {
             }
             _ => {
                 let shown = node.as_str().unwrap_or(node.value().noun());
-                let message = format!("`{shown}` is not a version of the format");
+                let message = format!("`{shown}` is not a format version");
                 let help = "write `schema: 1`";
                 self.report_problem(rules::item::INVALID_SCHEMA, node.span(), message, help);
             }
@@ -175,7 +175,7 @@ impl<'f> ItemFields<'f> {
     /// §2.1 and §2.2: a name has letters, digits and hyphens, and equals that of the directory or
     /// file.
     pub(super) fn check_item_name(&mut self, expected: &str, named: NameHolder) {
-        let named_text = self.required_text("name", "every item has a name");
+        let named_text = self.required_text("name", "add a name: every item needs one");
         let Some((name, span)) = named_text else { return };
         self.check_name(name, span);
         if name != expected {
@@ -183,8 +183,8 @@ impl<'f> ItemFields<'f> {
                 NameHolder::Directory => ("directory", expected.to_owned()),
                 NameHolder::File => ("file", format!("{expected}.bundle.md")),
             };
-            let message = format!("the name is `{name}`, but the {place} is called `{shown}`");
-            let help = format!("give the {place} and the field one name");
+            let message = format!("the name is `{name}`, but the {place} is named `{shown}`");
+            let help = format!("use the same name for the {place} and the field");
             self.report_problem(rules::item::NAME_MISMATCH, span, message, &help);
         }
     }
@@ -207,9 +207,10 @@ impl<'f> ItemFields<'f> {
         if text.trim().is_empty() {
             self.report_missing("description", help);
         } else if length > DESCRIPTION_LENGTH {
-            let message =
-                format!("the description has {length} characters, {DESCRIPTION_LENGTH} at most");
-            let help = "say it shorter, and move the rest to the body";
+            let message = format!(
+                "the description has {length} characters; the limit is {DESCRIPTION_LENGTH}"
+            );
+            let help = "shorten it, and move the rest to the body";
             self.report_problem(rules::item::DESCRIPTION_TOO_LONG, span, message, help);
         } else if kind == ItemKind::Skill && length > SKILL_DESCRIPTION_LENGTH {
             let message = format!(
@@ -230,7 +231,7 @@ impl<'f> ItemFields<'f> {
                 self.report_problem(rules::item::NO_LICENSE, Span::default(), message, help);
             }
             Some(node) if !is_null(node) && node.as_str().is_none() => {
-                self.wrong_type("license", node, "a text");
+                self.wrong_type("license", node, "a string");
             }
             Some(_) => {}
         }
@@ -247,11 +248,11 @@ impl<'f> ItemFields<'f> {
 
     fn check_version(&mut self, node: Node<'_>) {
         let Some(text) = node.as_str() else {
-            return self.wrong_type("version", node, "a text such as `\"1.0.0\"`");
+            return self.wrong_type("version", node, "a string such as `\"1.0.0\"`");
         };
         if node.is_plain() && text.parse::<f64>().is_ok() {
             let quoted = format!("\"{text}\"");
-            let message = format!("`version: {text}` is a number to YAML, not a version");
+            let message = format!("YAML reads `version: {text}` as a number, not as a version");
             let (rule, source) = (rules::item::UNQUOTED_VERSION, &self.document.source);
             let help = format!("write `{quoted}`");
             let diagnostic = span_problem(rule, source, node.span(), message, help);
@@ -272,7 +273,7 @@ impl<'f> ItemFields<'f> {
             let Some(Value::Mapping(block)) = block else { continue };
             let Some(node) = block.get("name") else { continue };
             let Some(name) = node.as_str().filter(|name| leads_elsewhere(name)) else { continue };
-            let message = format!("the name `{name}` for {client} leads to another directory");
+            let message = format!("the name `{name}` for {client} points to another directory");
             let help = "write a name without `/`, `\\` and `..`";
             self.report_problem(rules::item::PASSTHROUGH_CONFLICT, node.span(), message, help);
         }
@@ -287,8 +288,8 @@ impl<'f> ItemFields<'f> {
             return self.wrong_type("audience", node, "a list of clients");
         };
         if list.is_empty() {
-            let message = "the audience is empty, so the item is for no client";
-            let help = "name a client, or remove the field to mean all";
+            let message = "no client gets the item: the audience is empty";
+            let help = "add a client, or remove the field to include all";
             self.report_problem(rules::item::EMPTY_AUDIENCE, node.span(), message, help);
         }
         for entry in list.iter() {
@@ -313,12 +314,12 @@ impl<'f> ItemFields<'f> {
         for (pattern, node) in self.collect_texts("scope.paths", paths) {
             self.check_pattern(pattern, node.span());
             let Some(place) = comma_place(pattern) else { continue };
-            let message = format!("`{pattern}` has a comma, by which some clients split patterns");
+            let message = format!("`{pattern}` has a comma, where some clients split patterns");
             let (rule, source) = (rules::item::COMMA_IN_PATTERN, &self.document.source);
             self.diagnostics.push(match place {
                 // A client that joins patterns with commas would read two of them, possibly `**`.
                 CommaPlace::Outside => {
-                    let message = format!("{message}: it would be for other files");
+                    let message = format!("{message}: it would match other files");
                     let help = "write one pattern for each path; `?` stands for a comma in a name";
                     span_problem(rule, source, node.span(), message, help)
                 }
@@ -337,12 +338,12 @@ impl<'f> ItemFields<'f> {
             _ if pattern.trim().is_empty() => (
                 Severity::Error,
                 "is empty: one client would load the rule for every file".to_owned(),
-                "write a pattern, or leave `scope` out",
+                "write a pattern, or omit `scope`",
             ),
             Err(error) => (
                 Severity::Error,
-                format!("is not a glob: {}", error.problem()),
-                "correct the pattern, such as `src/**/*.ts`",
+                format!("is not a valid glob: {}", error.problem()),
+                "write a pattern such as `src/**/*.ts`",
             ),
             Ok(_) => match doubtful_pattern(pattern) {
                 Some((problem, help)) => (Severity::Warning, problem.to_owned(), help),
@@ -364,13 +365,13 @@ impl<'f> ItemFields<'f> {
     ) -> Vec<(&'n str, Node<'n>)> {
         let mut texts = Vec::new();
         let Value::Sequence(list) = node.value() else {
-            self.wrong_type(name, node, "a list of texts");
+            self.wrong_type(name, node, "a list of strings");
             return texts;
         };
         for node in list.iter() {
             match node.as_str() {
                 Some(text) => texts.push((text, node)),
-                None => self.wrong_type(name, node, "a list of texts"),
+                None => self.wrong_type(name, node, "a list of strings"),
             }
         }
         texts
@@ -404,17 +405,17 @@ impl<'f> ItemFields<'f> {
         let Some(node) = self.field("mode") else { return };
         let names = AgentMode::ALL.map(AgentMode::as_str);
         match node.as_str().map(|text| (text, AgentMode::from_name(text))) {
-            None => self.wrong_type("mode", node, "a text"),
+            None => self.wrong_type("mode", node, "a string"),
             Some((text, None)) => {
-                let message = format!("`{text}` is not a mode");
+                let message = format!("unknown mode `{text}`");
                 let help = near_miss::suggest_nearest(text, &names);
-                let help = help.unwrap_or_else(|| format!("modes are {}", names.join(", ")));
+                let help = help.unwrap_or_else(|| format!("known modes: {}", names.join(", ")));
                 self.report_problem(rules::item::INVALID_MODE, node.span(), message, &help);
             }
             Some((text, Some(AgentMode::Primary | AgentMode::All)))
                 if self.reaches_beyond("opencode") =>
             {
-                let message = format!("`mode: {text}` means something to opencode only");
+                let message = format!("only opencode supports `mode: {text}`");
                 let help = format!("write it as `opencode: {{mode: {text}}}`");
                 self.report_problem(rules::item::MODE_NOT_PORTABLE, node.span(), message, &help);
             }
@@ -431,12 +432,12 @@ impl<'f> ItemFields<'f> {
     pub(super) fn agent_model(&mut self) {
         let Some(node) = self.field("model") else { return };
         match node.as_str() {
-            None => self.wrong_type("model", node, "a text"),
+            None => self.wrong_type("model", node, "a string"),
             // Full model names belong to a client and are passed on.
             Some(model) if MODEL_ALIASES.contains(&model) || model.contains(['/', '.', '-']) => {}
             Some(model) => {
-                let message = format!("`{model}` is not one of the models that every client has");
-                let help = format!("use {}, or a whole name", MODEL_ALIASES.join(", "));
+                let message = format!("`{model}` is not a model name that every client supports");
+                let help = format!("use {}, or a full model name", MODEL_ALIASES.join(", "));
                 self.report_problem(rules::item::UNKNOWN_MODEL, node.span(), message, &help);
             }
         }
@@ -451,11 +452,11 @@ impl<'f> ItemFields<'f> {
         let plain: String = tool.chars().filter(char::is_ascii_alphanumeric).collect();
         let same = names.iter().find(|name| name.replace('-', "").eq_ignore_ascii_case(&plain));
         let near = same.copied().or_else(|| near_miss::find_nearest(tool, &names));
-        let message = format!("`{tool}` is not a capability");
+        let message = format!("unknown capability `{tool}`");
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!(
-                "capabilities are {}; a client's own tools go into its block",
+                "known capabilities: {}; put a client's own tools into its block",
                 names.join(", ")
             ),
         };
@@ -484,13 +485,13 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         Some("is empty")
     } else if !name.chars().all(is_part) {
-        Some("has other characters than a-z, 0-9 and `-`")
+        Some("has characters other than a-z, 0-9 and `-`")
     } else if name.starts_with('-') || name.ends_with('-') {
-        Some("it begins or ends with a hyphen")
+        Some("begins or ends with a hyphen")
     } else if name.len() > NAME_LENGTH {
         Some("is longer than 64 characters")
     } else if is_reserved(name) {
-        Some("no file can have that name on Windows")
+        Some("is not a valid file name on Windows")
     } else {
         None
     }

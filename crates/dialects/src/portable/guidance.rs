@@ -27,7 +27,7 @@ impl Dialect for Portable {
     }
 
     fn summary(&self) -> &'static str {
-        "Portable rules, skills, agents and bundles"
+        "Shared rules, skills, agents and bundles"
     }
 
     fn noun(&self) -> &'static str {
@@ -84,12 +84,12 @@ impl Locks {
         };
         if let Err(problem) = outcome {
             let message = format!(
-                "the lock cannot be read, so installed items are taken for files of their clients: \
+                "cannot read the lock, so installed items are treated as client files: \
                  {problem}"
             );
             let source = Arc::new(Source::without_text(lock));
             let help =
-                "upgrade `brief` if a newer one wrote it; else `brief sync` says what is wrong";
+                "upgrade `brief` if a newer one wrote it; otherwise run `brief sync` for details";
             let rule = rules::project::UNREADABLE_LOCK;
             self.diagnostics.push(file_problem(rule, &source, message, help));
         }

@@ -121,7 +121,7 @@ fn bundle_requires(fields: &mut ItemFields<'_>) -> Vec<RequiredBundle> {
         let (name, version) = match node.value() {
             // The document's own example is a bare name.
             Value::Scalar(name) => {
-                let message = format!("`{name}` stands alone");
+                let message = format!("`{name}` is a name, not a mapping");
                 let help = format!("write `{{ name: \"{name}\" }}`");
                 fields.report_problem(rules::item::REQUIRES_STRING, span, message, &help);
                 (name, None)

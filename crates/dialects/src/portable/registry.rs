@@ -28,8 +28,8 @@ const STATE: &str = ".brief";
 const BUILD_RECORD: &str = "build.json";
 
 /// The reasons of items that a source has and does not offer.
-const PACKAGE: &str = "is in a directory for the code of dependencies";
-const NESTED: &str = "is inside of another item, and belongs to it";
+const PACKAGE: &str = "is in a directory of dependencies";
+const NESTED: &str = "is inside another item and belongs to it";
 
 /// The end of a bundle's file name, in this version of the format and in a later one.
 const BUNDLE_SUFFIX: &str = ".bundle.md";
@@ -171,8 +171,8 @@ pub fn read_source(
 /// Reports a part of the registry that was not read.
 fn unvisited_problem(gap: &Gap) -> Diagnostic {
     let source = Arc::new(Source::without_text(&gap.path));
-    let message = format!("the directory cannot be read: {}", gap.reason);
-    let help = "give yourself the permission, or ignore the directory in `.gitignore`";
+    let message = format!("cannot read the directory: {}", gap.reason);
+    let help = "grant yourself read permission, or add the directory to `.gitignore`";
     file_problem(rules::item::UNREADABLE, &source, message, help)
 }
 
@@ -246,8 +246,8 @@ impl RegistryCollector {
         if let Some(directory) = self.directories.get_mut(&item) {
             for entry in entries.iter().filter(|entry| entry.name.to_str().is_none()) {
                 let name = entry.name.to_string_lossy();
-                let message = format!("`{name}` cannot be written on every system");
-                let help = "give the file another name";
+                let message = format!("some systems cannot create `{name}`");
+                let help = "rename the file";
                 directory.report_problem(rules::item::UNPORTABLE_FILE_NAME, message, help);
             }
         }
@@ -386,8 +386,8 @@ impl RegistryCollector {
                 FileKind::File => directory.files.push(SupportFile { path }),
                 FileKind::Directory => {}
                 FileKind::Link | FileKind::Other => {
-                    let message = format!("`{path}` is {}, which does not travel", kind.noun());
-                    let help = "put the file itself there";
+                    let message = format!("`{path}` is {}, which is not installed", kind.noun());
+                    let help = "replace it with the file itself";
                     directory.report_problem(rules::item::NOT_A_FILE, message, help);
                 }
             }
@@ -590,14 +590,14 @@ fn misplaced_problem(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
 }
 
 fn without_entrypoint(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
-    let message = format!("there is no `{}` that this file could belong to", kind.entrypoint());
-    let help = "add the entrypoint, or correct the name of this file";
+    let message = format!("this file belongs to an item without `{}`", kind.entrypoint());
+    let help = "add the entrypoint, or rename this file";
     file_problem(rules::item::MISSING_ENTRYPOINT, source, message, help)
 }
 
 fn unreadable_problem(path: &Path, error: &ReadError) -> Diagnostic {
     let source = Arc::new(Source::without_text(path));
-    let message = format!("the file cannot be read: {error}");
-    let help = "an item is made of regular files of at most 1 MiB of text";
+    let message = format!("cannot read the file: {error}");
+    let help = "items consist of text files of at most 1 MiB";
     file_problem(rules::item::UNREADABLE, &source, message, help)
 }

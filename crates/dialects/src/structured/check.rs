@@ -51,8 +51,8 @@ fn directory_alone(
     {
         return None;
     }
-    let problem = format!("{name}: \"{written}\" is about the directory alone and covers no file");
-    let help = format!("`{directory}/**` covers every file below it");
+    let problem = format!("{name}: \"{written}\" matches only the directory and no file");
+    let help = format!("write `{directory}/**` to match every file below it");
     Some(
         Diagnostic::new(rules::agents_yaml::DIRECTORY_ALONE, &file.source, span, problem)
             .with_help(help),
@@ -71,7 +71,7 @@ fn dead_pattern_diagnostic(
     let problem = format!("{name}: \"{}\" matches no {what} in {place}", pattern.as_str());
     let help = match below.find_repair(pattern.as_str()) {
         Some(repair) => repair.render_help("write it as `exclude: [\"{}\"]`"),
-        None => "patterns are relative to the directory of this file; ignored files do not count"
+        None => "patterns are relative to the directory of this file; ignored files are skipped"
             .to_owned(),
     };
     Diagnostic::new(rules::agents_yaml::UNUSED_PATTERN, &file.source, span, problem).with_help(help)

@@ -124,9 +124,9 @@ fn on_the_way(path: &str) -> impl Iterator<Item = &str> {
 
 fn unreadable_diagnostic(path: &Path, reason: &ReadError) -> Diagnostic {
     let source = Arc::new(Source::without_text(path));
-    let message = format!("the file cannot be read: {reason}");
+    let message = format!("cannot read the file: {reason}");
     Diagnostic::new(rules::agents_yaml::UNREADABLE, &source, Span::empty_at(0), message)
-        .with_help("a context file is a regular file of at most 1 MiB inside the project")
+        .with_help("make it a regular file of at most 1 MiB inside the project")
 }
 
 impl ContextFiles {

@@ -121,7 +121,7 @@ impl ContextFileReader<'_> {
                 ProblemKind::Syntax => (
                     rules::agents_yaml::INVALID_YAML,
                     format!("the file is not valid YAML: {message}"),
-                    "nothing in this file is delivered until it is",
+                    "fix it: nothing in this file is delivered until then",
                 ),
                 // It is reported with its field, where a fix is known.
                 ProblemKind::UnknownAlias => continue,
@@ -166,12 +166,12 @@ impl ContextFileReader<'_> {
             Value::Sequence(entries) => entries,
             other => {
                 let problem = format!("`{list}` is a list of entries, not {}", other.noun());
-                let help = format!("write `{list}:` and below it one `- ` for each entry");
+                let help = format!("write `{list}:` with one `- ` line per entry below it");
                 return self.report(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
             }
         };
         if entries.len() > limit {
-            let problem = format!("`{list}` has more than {limit} entries; the rest is left out");
+            let problem = format!("`{list}` has more than {limit} entries: the rest is skipped");
             self.report(
                 rules::agents_yaml::TOO_MANY_ENTRIES,
                 node.span(),

@@ -312,7 +312,7 @@ impl Assembler<'_, '_> {
                     .get_or_insert_with(|| library.list_stems(TaskFileKind::Command, namespace));
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 let near = near_miss::find_nearest(name, &names).map(str::to_owned);
-                CommandLookup::Missing { reason: "there is no such command".to_owned(), near }
+                CommandLookup::Missing { reason: "unknown command".to_owned(), near }
             }
         }
     }
@@ -533,14 +533,14 @@ impl Assembler<'_, '_> {
         let unused: Vec<&str> = unused.filter(|name| !used.contains(*name)).collect();
         for name in unused {
             let source = Arc::new(Source::new("(the command line)", format!("-p {name}")));
-            let message = format!("the parameter `{name}` is used nowhere");
+            let message = format!("the parameter `{name}` is never used");
             let broken = rules::tasks::UNUSED_PARAMETER;
             let note = Diagnostic::new(broken, &source, Span::default(), message);
             let missing = self.expander.notes.missing_parameters();
             let near = near_miss::find_nearest(name, &missing);
             let help = match near {
                 Some(near) => format!("did you mean `-p {near}=…`?"),
-                None => format!("no text has `${{{name}}}`"),
+                None => format!("no text contains `${{{name}}}`"),
             };
             self.expander.notes.extend(vec![note.with_help(help)]);
         }
@@ -553,7 +553,7 @@ impl Assembler<'_, '_> {
             HiddenInPrompt::LeftOut => hidden::without_message(&text),
             HiddenInPrompt::Kept => None,
         };
-        let end = if clean.is_some() { "; it is left out of the prompt" } else { "" };
+        let end = if clean.is_some() { "; it is removed from the prompt" } else { "" };
         let message = || format!("in its text, {}{end}", found.message());
         let broken = rules::tasks::HIDDEN_CHARACTER;
         self.expander.notes.warn(document, Span::default(), broken, b"", message);

@@ -166,11 +166,11 @@ impl CheckedTasks<'_> {
                     let is_missing =
                         || !expand::possible_paths(path).any(|(path, _)| (self.is_file)(&path));
                     if is_path && !document.has_bootstrap() && is_missing() {
-                        let message = format!("`@{shown}` leads to no file");
+                        let message = format!("file not found: `@{shown}`");
                         found.push(
                             document
                                 .problem(rules::tasks::MISSING_FILE, span(), message)
-                                .with_help("paths start at the project's directory"),
+                                .with_help("paths are relative to the project's root"),
                         );
                     } else if let Some(pattern) =
                         sensitive_pattern(Path::new(shown.as_ref()), Path::new(""))
@@ -250,7 +250,7 @@ fn check_selectors(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagn
         .map(|(key, value, node)| {
             let message = format!("the selector `{key}={value}` matches no rule and no skill");
             let help = match key {
-                "rule_name" => format!("it stands for the file name: `{value}.md`"),
+                "rule_name" => format!("it selects by file name: `{value}.md`"),
                 _ => format!("give a rule the field `{key}: {value}`"),
             };
             document
@@ -271,7 +271,7 @@ fn task_names(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic
     wanted
         .filter(|(_, name)| !known.task_names.contains(*name))
         .map(|(node, name)| {
-            let message = format!("there is no task `{name}`");
+            let message = format!("unknown task `{name}`");
             let help = near_miss::suggest_nearest(name, &tasks);
             Diagnostic {
                 help,
@@ -294,7 +294,7 @@ fn check_calls(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnosti
             continue;
         }
         let span = document.body_span(call.offset, call.name.len() + 1);
-        let message = format!("there is no command `/{}`", call.name);
+        let message = format!("unknown command `/{}`", call.name);
         let near = near_miss::find_nearest(call.name, &known.command_names(namespace));
         let help = near.map(|near| format!("did you mean `/{near}`?"));
         let diagnostic = document.problem(rules::tasks::UNKNOWN_COMMAND, span, message);
@@ -325,7 +325,7 @@ fn unfillable_reason(
     known: &KnownNames<'_>,
 ) -> Option<String> {
     if !is_parameter(name) {
-        return Some("that is not a parameter name".to_owned());
+        return Some("it is not a parameter name".to_owned());
     }
     let position: usize = name.parse().ok()?;
     match document.kind {
@@ -366,7 +366,7 @@ fn field_names(document: &TaskDocument, selected: &BTreeSet<&str>) -> Vec<Diagno
                 (TaskFileKind::Rule, "task_name") => "task_names",
                 _ => near_miss::find_nearest(name, known).filter(|near| is_slip(name, near))?,
             };
-            let message = format!("`{name}` is not a field of this format");
+            let message = format!("unknown field `{name}`");
             Some(
                 document
                     .problem(rules::tasks::UNKNOWN_FIELD, field.key.span(), message)
@@ -443,7 +443,7 @@ fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
         },
         (TaskFileKind::Task | TaskFileKind::Rule, "languages" | "language")
         | (TaskFileKind::Rule, "task_names") => not_texts(document, name, node),
-        (TaskFileKind::Task, "model" | "task_name") => text.is_none().then(|| wrong("a text")),
+        (TaskFileKind::Task, "model" | "task_name") => text.is_none().then(|| wrong("a string")),
         (TaskFileKind::Rule, "bootstrap") => text.is_none().then(|| wrong("a script")),
         (TaskFileKind::Task | TaskFileKind::Rule, "mcp_server") => match value {
             Value::Mapping(server) => {
@@ -468,7 +468,7 @@ fn not_texts(document: &TaskDocument, name: &str, node: Node<'_>) -> Option<Diag
         _ => return None,
     };
     let message =
-        format!("`{name}` must be a text or a list of texts, not {}", wrong.value().noun());
+        format!("`{name}` must be a string or a list of strings, not {}", wrong.value().noun());
     Some(document.problem(rules::tasks::WRONG_TYPE, wrong.span(), message))
 }
 
@@ -480,7 +480,7 @@ fn server_field(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic>
         _ => false,
     };
     let (is_right, wanted) = match name {
-        "command" | "url" => (node.as_str().is_some(), "a text"),
+        "command" | "url" => (node.as_str().is_some(), "a string"),
         "type" => {
             let kind = node.as_str();
             (
@@ -488,7 +488,7 @@ fn server_field(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic>
                 "`stdio`, `http` or `sse`",
             )
         }
-        "args" => (is_texts(), "a list of texts"),
+        "args" => (is_texts(), "a list of strings"),
         "env" | "headers" => (matches!(node.value(), Value::Mapping(_)), "a mapping"),
         _ => return None,
     };
@@ -530,7 +530,7 @@ fn not_utf8(document: &TaskDocument) -> Option<Diagnostic> {
     Some(
         document
             .problem(rules::tasks::NOT_UTF8, Span::empty_at(offset), message)
-            .with_help("save it as UTF-8; its bytes reach the agent as they are"),
+            .with_help("save it as UTF-8; until then, the agent gets its bytes unchanged"),
     )
 }
 

@@ -260,7 +260,7 @@ impl<'s> Library<'s> {
             Ok(resolved) if resolved.path.starts_with(&root.path) => Some(resolved),
             Ok(_) => {
                 let problem = "is a symbolic link that leaves its directory";
-                let help = "`brief task -d DIR` reads the directory that it leads to, too";
+                let help = "run `brief task -d DIR` to also read the directory that it points to";
                 self.report(path, rules::tasks::LINK_OUTSIDE, &problem, Some(help));
                 None
             }
@@ -545,7 +545,8 @@ impl<'l, 's> FileSearch<'l, 's> {
         }
         let Some(bytes) = users_text(self.kind, bytes) else { return };
         let Some(room) = self.room.checked_sub(bytes.len()) else {
-            let problem = format!("more than {} bytes would be read", limits::TASK_BYTES);
+            let problem =
+                format!("exceeds the limit of {} bytes for all files", limits::TASK_BYTES);
             return self.library.report(&path, rules::tasks::TOO_MANY_FILES, &problem, None);
         };
         self.room = room;

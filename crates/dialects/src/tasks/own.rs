@@ -171,9 +171,9 @@ impl OwnFile {
                 Err(reason) => return answer.leave_out(|| self.left_out(reason)),
             },
             TaskFileKind::Task => {
-                (State::Manual, Reason::Stated("a task: `brief task` assembles it"))
+                (State::Manual, Reason::Stated("is a task, which `brief task` assembles"))
             }
-            _ => (State::Manual, Reason::Stated("a command: a task calls it by name")),
+            _ => (State::Manual, Reason::Stated("is a command, which tasks call by name")),
         };
         answer.items.push(Applied::new(self.build_item(state), reason));
     }
@@ -199,7 +199,7 @@ impl OwnFile {
         }
         match selectors::match_selectors(document, &moment.selectors, running) {
             SelectorVerdict::Generic => {
-                Ok(Reason::Stated("a rule for everything below its directory"))
+                Ok(Reason::Stated("applies to everything below its directory"))
             }
             verdict if verdict.is_in() => Ok(Reason::Composed(verdict.to_string())),
             verdict => Err(Reason::Composed(verdict.to_string())),

@@ -30,7 +30,7 @@ pub(super) fn front_matter(source: &Arc<Source>) -> FrontMatter {
         _ => {
             // Two lines of dashes with prose between them.
             let span = Span::new(header.span.start, header.span.end);
-            let message = "this is not front matter: it has no fields, so it is read as text";
+            let message = "this is not frontmatter: it has no fields, so it is read as text";
             let diagnostic = Diagnostic::new(rules::tasks::NO_FIELDS, source, span, message)
                 .with_help(
                     "write `name: value` lines, or put an empty line before the first `---`",

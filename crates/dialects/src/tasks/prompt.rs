@@ -151,17 +151,17 @@ impl fmt::Display for PromptReason {
         match self {
             PromptReason::Asked => formatter.write_str("was requested"),
             PromptReason::Called { line, call } => {
-                write!(formatter, "line {line} calls it: {call}")
+                write!(formatter, "is called on line {line}: {call}")
             }
             PromptReason::Selected(verdict) => verdict.fmt(formatter),
             PromptReason::Shadowed { by } => {
-                write!(formatter, "{} has the same name and comes first", by.display())
+                write!(formatter, "is overridden by {}, which has the same name", by.display())
             }
             PromptReason::OtherVariant { client } => {
                 write!(formatter, "is the copy for {client}")
             }
             PromptReason::Beside { item } => {
-                write!(formatter, "is beside the installed item `{item}`")
+                write!(formatter, "belongs to the installed item `{item}`")
             }
             PromptReason::Limited(reason) => formatter.write_str(reason),
             PromptReason::Invalid(problem) => formatter.write_str(problem),
@@ -208,7 +208,7 @@ pub enum TaskError {
         limit: usize,
     },
     /// The front matter of the task is invalid YAML.
-    #[error("the front matter of the task is not YAML: {problem}")]
+    #[error("the frontmatter of the task is not valid YAML: {problem}")]
     Header {
         /// The file.
         path: PathBuf,

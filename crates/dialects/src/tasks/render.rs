@@ -9,7 +9,7 @@ use super::skill::Skill;
 const SKILLS_INTRODUCTION: &str = "
 # Skills
 
-You have access to the following skills. Only their names and descriptions stand here: when the work \
+You have access to the following skills. Only their names and descriptions are listed here: when the work \
 at hand calls for one of them, read the file at its location first and follow it.
 
 ";

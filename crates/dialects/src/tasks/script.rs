@@ -35,7 +35,7 @@ pub(super) fn find_script_obstacle(
                 problem: "is not executable".to_owned(),
                 help: Some(format!("run `chmod +x {}`", path.display())),
             }),
-            Err(error) => because(format!("cannot be looked at: {error}")),
+            Err(error) => because(format!("cannot be inspected: {error}")),
         },
     }
 }

@@ -172,7 +172,7 @@ impl fmt::Display for SelectorVerdict {
                 }
             }
             SelectorVerdict::Unmatched => {
-                formatter.write_str("no selector matches it, and the task wants only what matches")
+                formatter.write_str("matches no selector, and the task includes only what matches")
             }
         }
     }

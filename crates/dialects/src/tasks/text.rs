@@ -46,12 +46,12 @@ enum NotRead {
 
 impl NotRead {
     fn outside_project() -> NotRead {
-        let problem = "is outside the project, and only your own texts read such files";
+        let problem = "is outside the project; only your own tasks and rules can read it";
         NotRead::Refused(rules::tasks::OUTSIDE_PROJECT, problem.to_owned())
     }
 
     fn of_system(directory: &str) -> NotRead {
-        let problem = format!("files in `{directory}` are the system's own and are never read");
+        let problem = format!("brief never reads system files in `{directory}`");
         NotRead::Refused(rules::tasks::SYSTEM_FILE, problem)
     }
 
@@ -185,16 +185,15 @@ impl Expander<'_> {
                 continue;
             }
             let rule = rules::tasks::PARAMETER_IN_COMMAND;
-            let message = || {
-                format!("`${{{name}}}` in a command is a variable of the shell, and has no value")
-            };
+            let message =
+                || format!("`${{{name}}}` in a command is a shell variable, which has no value");
             let note = self.notes.warn(document, span, rule, name.as_bytes(), message);
             if let Some(note) = note {
                 note.help = Some(if is_ours && parameter.is_none() {
-                    format!("`--env {name}` passes it to commands")
+                    format!("run with `--env {name}` to pass it to commands")
                 } else {
                     let variable = environment_name(parameter.as_deref().unwrap_or(name));
-                    format!("a parameter is there as `\"${variable}\"`")
+                    format!("use a parameter as `\"${variable}\"`")
                 });
             }
             self.used.extend(parameter);
@@ -209,8 +208,7 @@ impl Expander<'_> {
         placed: &PlacedPart<'_>,
         output: &mut Vec<u8>,
     ) {
-        let (mut rule, mut problem) =
-            (rules::tasks::MISSING_FILE, "there is no such file".to_owned());
+        let (mut rule, mut problem) = (rules::tasks::MISSING_FILE, "file not found".to_owned());
         for (path, length) in expand::possible_paths(word) {
             match self.read_path(&path, document.author) {
                 Ok(content) => {
@@ -339,9 +337,10 @@ pub(super) fn not_allowed(reason: &NotRun, path: &Path) -> (&'static str, String
     let path = path.display().to_string();
     let quoted = shell::quote_shell_word(&path);
     match reason {
-        NotRun::Denied => {
-            ("you have denied its content", format!("`brief trust --remove {quoted}` forgets that"))
-        }
+        NotRun::Denied => (
+            "you have denied its content",
+            format!("run `brief trust --remove {quoted}` to undo that"),
+        ),
         _ => (
             "comes from a remote directory and is not trusted",
             format!("read it, then run `brief trust {quoted}`"),

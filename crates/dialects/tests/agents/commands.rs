@@ -189,14 +189,14 @@ fn files_and_folders_are_commands() {
 #[test]
 fn a_path_leads_to_a_file_of_the_project() {
     for (entry, words) in [
-        ("./nope.md", "cannot be read: does not exist"),
-        ("nope", "cannot be read: does not exist"),
-        ("/etc/passwd.md", "lies outside of the project"),
-        ("../../etc/passwd.md", "lies outside of the project"),
-        ("link.md", "lies outside of the project"),
-        (".env", "is never read"),
+        ("./nope.md", "cannot read the command `./nope.md`: does not exist"),
+        ("nope", "cannot read the command `nope`: does not exist"),
+        ("/etc/passwd.md", "is outside the project"),
+        ("../../etc/passwd.md", "is outside the project"),
+        ("link.md", "is outside the project"),
+        (".env", "never reads"),
         ("pipe.md", "is not a regular file"),
-        ("'~/x.md'", "cannot be read"),
+        ("'~/x.md'", "cannot read"),
         ("linked", "is a symbolic link that leaves the project"),
     ] {
         let system = with_commands(entry)

@@ -193,7 +193,7 @@ fn a_portable_agent_is_explained() {
     let system = project().with_file("agents/y/AGENT.md", text);
     let loaded = loaded_from(&system, "/p/agents/y/AGENT.md");
     assert_eq!(of_severity(&loaded, Severity::Error), ["1 other-format"]);
-    assert!(findings(&loaded)[0].contains("portable agent"), "{:?}", findings(&loaded));
+    assert!(findings(&loaded)[0].contains("shared agent"), "{:?}", findings(&loaded));
     let root = Root::open(&system, Path::new("/p")).unwrap();
     assert_eq!(portable_agents(&system, &root), [Path::new("/p/agents/y/AGENT.md")]);
 }

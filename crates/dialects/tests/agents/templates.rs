@@ -89,11 +89,15 @@ fn an_unknown_name_is_an_error() {
         ("a\n{{@index}}", "@index"),
         ("a\n{{lookup input 'nope'}}", "nope"),
     ] {
-        assert_eq!(rendered("{a: b}", system), Err(format!("8 there is no `{name}`")), "{system}");
+        assert_eq!(
+            rendered("{a: b}", system),
+            Err(format!("8 `{name}` is not defined")),
+            "{system}"
+        );
     }
     assert_eq!(
         rendered("{a: b}", "{{input}}"),
-        Err("7 `input` is a mapping, which has no text".to_owned())
+        Err("7 `input` is a mapping, which cannot be printed".to_owned())
     );
     let both = agent("# T\n\n## System\n{{one}}\n\n## Rules\n{{two}}\n");
     let problems = both.render(None).unwrap_err();
@@ -193,30 +197,36 @@ fn a_broken_template_is_an_error() {
 #[test]
 fn a_construct_that_is_not_there_is_named() {
     for (system, message) in [
-        ("{{> header}}", "`{{> header}}` is a partial, and there are none here"),
-        ("{{>header}}", "`{{>header}}` is a partial, and there are none here"),
-        ("{{> (lookup . 'x') a=1}}", "`{{> (lookup}}` is a partial, and there are none here"),
+        ("{{> header}}", "`{{> header}}` is a partial, which templates do not support"),
+        ("{{>header}}", "`{{>header}}` is a partial, which templates do not support"),
+        (
+            "{{> (lookup . 'x') a=1}}",
+            "`{{> (lookup}}` is a partial, which templates do not support",
+        ),
         (
             "{{#> layout}}x{{/layout}}",
-            "`{{#> layout}}` is a block with a partial, and there are none here",
+            "`{{#> layout}}` is a block with a partial, which templates do not support",
         ),
         (
             "{{#*inline \"a\"}}x{{/inline}}",
-            "`{{#*inline \"a\"}}` is an inline partial, and there are none here",
+            "`{{#*inline \"a\"}}` is an inline partial, which templates do not support",
         ),
-        ("{{* decorate}}", "`{{* decorate}}` is a decorator, and there are none here"),
-        ("{{{{raw}}}}x{{{{/raw}}}}", "`{{{{raw}}}}` is a raw block, and there are none here"),
+        ("{{* decorate}}", "`{{* decorate}}` is a decorator, which templates do not support"),
+        (
+            "{{{{raw}}}}x{{{{/raw}}}}",
+            "`{{{{raw}}}}` is a raw block, which templates do not support",
+        ),
         (
             "{{log input}}",
-            "there is no helper `log`; there are `if`, `unless`, `each`, `with` and `lookup`",
+            "unknown helper `log`; known helpers: `if`, `unless`, `each`, `with` and `lookup`",
         ),
         (
             "{{#repeat 3 input}}x{{/repeat}}",
-            "there is no helper `repeat`; there are `if`, `unless`, `each`, `with` and `lookup`",
+            "unknown helper `repeat`; known helpers: `if`, `unless`, `each`, `with` and `lookup`",
         ),
         (
             "{{#if (eq input 1)}}x{{/if}}",
-            "there is no helper `eq`; there are `if`, `unless`, `each`, `with` and `lookup`",
+            "unknown helper `eq`; known helpers: `if`, `unless`, `each`, `with` and `lookup`",
         ),
         ("{{#each input key=id}}x{{/each}}", "`each` has no option `key`"),
         ("{{#with input input}}x{{/with}}", "`with` takes one value"),

@@ -108,7 +108,7 @@ fn a_tool_has_a_function_and_a_scheme() {
         (json!({"name": "x", "description": "d", "parameters": []}), "is not an object"),
         (
             json!({"name": "x", "description": "d", "parameters": {"type": "objekt"}}),
-            "does not exist",
+            "has an unknown `type`",
         ),
         (
             json!({"name": "x", "description": "d", "parameters": {"type": "string"}}),
@@ -133,7 +133,7 @@ fn names_of_tools_are_such_that_models_take_them() {
     for name in ["a b", "é", "a.b", &"a".repeat(65)] {
         let (schemes, problems) = checked(&agent(BARE), &[tool(name, scheme(name))]);
         assert!(schemes.is_empty(), "{name}");
-        assert!(problems[0].contains("letters in it that no model takes"), "{problems:?}");
+        assert!(problems[0].contains("invalid characters, or is too long"), "{problems:?}");
     }
     let longest = "a".repeat(64);
     assert_eq!(checked(&agent(BARE), &[tool(&longest, scheme(&longest))]).1, [""; 0]);
@@ -163,7 +163,7 @@ fn names_of_tools_have_no_case() {
     let (_, problems) = checked(&agent(BARE), &tools);
     assert_eq!(
         problems,
-        ["error agent-file/tool-duplicate the tools `ping` and `PING` have one name"]
+        ["error agent-file/tool-duplicate the tools `ping` and `PING` have the same name"]
     );
 }
 
@@ -172,7 +172,7 @@ fn names_of_tools_have_no_case() {
 fn the_startup_tool_exists_and_needs_nothing() {
     assert_eq!(checked(&with_startup("PING"), &[tool("ping", scheme("ping"))]).1, [""; 0]);
     let (_, problems) = checked(&with_startup("pong"), &[tool("ping", scheme("ping"))]);
-    assert_eq!(problems, ["error agent-file/startup-missing there is no tool `pong`"]);
+    assert_eq!(problems, ["error agent-file/startup-missing unknown tool `pong`"]);
     let mut needy = scheme("ping");
     needy["parameters"]["required"] = json!(["x"]);
     let (_, problems) = checked(&with_startup("ping"), &[tool("ping", needy)]);

@@ -144,7 +144,7 @@ fn a_link_that_leaves_the_project_is_not_followed() {
     assert_eq!(lines, ["direct npm:member@0.1.0 AGENTS.md"]);
     assert_eq!(
         found.notes,
-        ["node_modules/out is a link that leaves the project and is not followed"]
+        ["node_modules/out is a link that leaves the project, so brief does not follow it"]
     );
 }
 
@@ -362,7 +362,7 @@ fn a_flood_is_cut() {
     let found = survey_dependencies(&system, Path::new("/p"), Path::new("/p"), DIRECT);
     let plain = found.packages.iter().find(|package| package.id.name == "plain").unwrap();
     assert_eq!(plain.files.len(), limits::DEPENDENCY_FILES);
-    assert_eq!(found.notes, ["plain@1.0.0 ships more than 200 files; the rest is left out"]);
+    assert_eq!(found.notes, ["plain@1.0.0 ships more than 200 files: the rest is skipped"]);
 }
 
 /// A fetched crate is cut like a package in the project.
@@ -377,7 +377,7 @@ fn a_flood_of_a_fetched_crate_is_cut() {
     }
     let found = survey_dependencies(&system, Path::new("/p"), Path::new("/p"), DIRECT);
     assert_eq!(found.packages[0].files.len(), limits::DEPENDENCY_FILES);
-    assert_eq!(found.notes, ["acme-ui@2.1.0 ships more than 200 files; the rest is left out"]);
+    assert_eq!(found.notes, ["acme-ui@2.1.0 ships more than 200 files: the rest is skipped"]);
 }
 
 /// Invalid files of one package manager do not affect the others.

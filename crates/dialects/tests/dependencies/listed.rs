@@ -51,7 +51,7 @@ fn work_in_a_package_gets_nothing_from_it() {
     let system = project("1.0.0", "# UI\n");
     let answer = ask(&system, "node_modules/ui/src/a.js", &[accepted(&system, "ui")], &RECORDED);
     assert_eq!(answer.listed, [""; 0]);
-    assert_eq!(answer.left_out[0], "ui@1.0.0 AGENTS.md: work in ui@1.0.0 gets nothing from it");
+    assert_eq!(answer.left_out[0], "ui@1.0.0 AGENTS.md: does not apply to work inside ui@1.0.0");
     let answer = ask(&system, "node_modules/other/a.js", &[accepted(&system, "ui")], &RECORDED);
     assert_eq!(answer.listed.len(), 2, "other code is other work");
 }
@@ -71,7 +71,7 @@ fn a_later_version_is_refreshed_while_it_can_do_no_more() {
     assert_eq!(
         answer.problems,
         [
-            "project/dependency-changed: ui@1.2.0 can do more than 1.0.0, which was accepted: hosts evil.example.net; it is not listed"
+            "project/dependency-changed: the package is not listed: ui@1.2.0 has more capabilities than the accepted 1.0.0: hosts evil.example.net"
         ]
     );
 }
@@ -87,7 +87,7 @@ fn another_content_of_the_same_version_waits() {
     ] {
         let answer = ask(&changed, "a.js", std::slice::from_ref(&record), &RECORDED);
         assert_eq!(answer.listed, [""; 0]);
-        let expected = "project/dependency-changed: ui@1.0.0 has another content than was accepted; it is not listed";
+        let expected = "project/dependency-changed: the package is not listed: the content of ui@1.0.0 differs from the accepted content";
         assert_eq!(answer.problems, [expected]);
     }
 }
@@ -98,7 +98,7 @@ fn a_package_that_is_gone_is_named() {
     let answer = ask(&MemorySystem::new("/p"), "a.js", &[record], &RECORDED);
     assert_eq!(
         answer.problems,
-        ["project/dependency-missing: the chosen package ui@1.0.0 is not installed"]
+        ["project/dependency-missing: the selected package ui@1.0.0 is not installed"]
     );
 }
 
@@ -148,8 +148,8 @@ fn a_question_can_name_packages() {
     assert_eq!(
         answer.problems,
         [
-            "project/dependency-missing: no package `pypi:other` is installed",
-            "project/dependency-missing: no package `nothing` is installed",
+            "project/dependency-missing: package `pypi:other` is not installed",
+            "project/dependency-missing: package `nothing` is not installed",
         ]
     );
 }
@@ -164,7 +164,8 @@ fn what_hides_something_is_held_back() {
     let answer = ask(&system, "a.js", &[], &named(&["ui", "other"]));
     assert_eq!(answer.listed, ["ui@1.0.0 forms", "other@1.0.0 AGENTS.md"]);
     assert!(
-        answer.left_out[0].starts_with("ui@1.0.0 AGENTS.md: no user has accepted what it hides"),
+        answer.left_out[0]
+            .starts_with("ui@1.0.0 AGENTS.md: no user has accepted its hidden content"),
         "{answer:?}"
     );
     let codes: Vec<&str> =

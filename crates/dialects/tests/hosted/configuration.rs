@@ -237,7 +237,7 @@ fn many_unsupported_files_do_not_bury_the_rest() {
     }
     let answer = ask(&system, "/p");
     assert_eq!((answer.left_out.len(), answer.diagnostics.len()), (150, 101));
-    assert_eq!(answer.diagnostics[0].message, "50 more files here are of unsupported types");
+    assert_eq!(answer.diagnostics[0].message, "50 more files here have unsupported types");
 }
 
 /// H60 "all files and configs of all scopes are collected first. Nothing is dropped before all

@@ -156,7 +156,7 @@ fn h118_disabled_files_are_ignored_even_when_mentioned() {
     let system = with_header("trigger: always\ndisabled: true");
     let answer = mention(&system, "/p", "a");
     assert_eq!(files(&answer), [""; 0]);
-    assert_eq!(why_not(&answer, "/p/.context/a.md"), Some("is disabled in its front matter"));
+    assert_eq!(why_not(&answer, "/p/.context/a.md"), Some("is disabled in its frontmatter"));
 }
 
 /// H119 "Trigger values compare case-insensitively." X15: an unknown one is `manual`, `pattern` is
@@ -195,7 +195,7 @@ fn h121_auto_follows_the_globs() {
     assert_eq!(state_of("trigger: auto\nglobs: []", "/p/x.ts"), State::Manual);
     assert_eq!(state_of("trigger: auto\nglobs: ['[']", "/p/x.ts"), State::Manual);
     let answer = ask(&with_header("trigger: auto"), "/p");
-    assert_eq!(answer.items[0].reason, "trigger is auto, and no file is asked about");
+    assert_eq!(answer.items[0].reason, "trigger is auto, but the query names no file");
 }
 
 /// H122 "`agent` -> listed to the model with its description." H123 "`agent` needs a description."

@@ -167,7 +167,7 @@ fn h91_the_list_beats_a_literal_include() {
     assert_eq!(files(&answer), [""; 0]);
     assert_eq!(
         why_not(&answer, "/p/deploy/server.key"),
-        Some("its name matches `.key`, which is never read")
+        Some("has a name that matches `.key` and is never read")
     );
 }
 

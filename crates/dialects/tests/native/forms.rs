@@ -27,7 +27,7 @@ fn instructions_apply_to_everything_below() {
 fn rules_of_claude() {
     let path = ".claude/rules/deep/r.md";
     check(path, "Text.", "active: has no `paths`");
-    check(path, "---\npaths: '**'\n---\nText.", "active: its `paths` leave nothing out");
+    check(path, "---\npaths: '**'\n---\nText.", "active: has `paths` that exclude nothing");
     check(path, "---\npaths: src/**\n---\nT.", "active: paths `src/**` covers src/a.ts");
     check(path, "---\npaths: **/*.ts\n---\nT.", "active: paths `**/*.ts` covers src/a.ts");
     check(
@@ -89,7 +89,7 @@ fn rules_of_cline() {
         check(path, "T.", "active: has no `paths`");
         check(path, "---\npaths: ['src/**']\n---\nT.", "active: paths `src/**` covers src/a.ts");
         check(path, "---\npaths: ['*.ts']\n---\nT.", "paths `*.ts` does not cover src/a.ts");
-        check(path, "---\npaths: []\n---\nT.", "its `paths` are empty");
+        check(path, "---\npaths: []\n---\nT.", "has empty `paths`");
     }
     for path in [".clinerules/workflows/w.md", ".clinerules/hooks/h.md", ".clinerules/r.json"] {
         assert_eq!(ask(&project(&[(path, "T.")]), "x").items, [""; 0], "{path}");
@@ -99,9 +99,7 @@ fn rules_of_cline() {
     let words = ask(&system, "src/a.ts");
     assert_eq!(
         words.items,
-        [
-            ".clinerules/r.md: active: its front matter is not valid, so Cline reads all of it as text"
-        ]
+        [".clinerules/r.md: active: has invalid frontmatter, so Cline reads all of it as text"]
     );
     assert_eq!(words.diagnostics, [".clinerules/r.md:3 frontmatter-repaired"]);
 }
@@ -120,7 +118,7 @@ fn rules_of_windsurf() {
             "---\ntrigger: glob\nglobs: *.ts\n---\nT.",
             "globs `*.ts` does not cover src/a.ts",
         );
-        check(path, "---\ntrigger: glob\n---\nT.", "`trigger` is glob, and there are no `globs`");
+        check(path, "---\ntrigger: glob\n---\nT.", "`trigger` is glob, but `globs` is missing");
         check(
             path,
             "---\ntrigger: model_decision\ndescription: d\n---\nT.",

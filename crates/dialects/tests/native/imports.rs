@@ -28,7 +28,7 @@ fn a_file_that_only_imports_stands_for_what_it_imports() {
     let system = project(&[("CLAUDE.md", "@AGENTS.md\n"), ("AGENTS.md", "Text.\n")]);
     let words = ask(&system, "x");
     assert_eq!(words.items, ["AGENTS.md: active: AGENTS.md applies to everything below it"]);
-    assert_eq!(words.left_out, ["CLAUDE.md: it only imports AGENTS.md"]);
+    assert_eq!(words.left_out, ["CLAUDE.md: only imports AGENTS.md"]);
     // The import brings it to Claude Code, which would not read it beside a CLAUDE.md.
     let words = ask_with(&system, "x", Some("claude"), &[]);
     assert_eq!(

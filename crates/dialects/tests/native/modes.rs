@@ -69,7 +69,7 @@ fn claude_loads_by_its_mode() {
         assert_eq!(loaded_in(options, "src/a.py"), [".claude/rules/py.md", "src/CLAUDE.md"]);
         let words = ask_with(&both(options), "src/a.py", Some("claude"), &[]);
         assert!(words.items.is_empty(), "its user has said so: {:?}", words.items);
-        let dropped = "AGENTS.md: the settings of claude drop it: they say `managed-only`";
+        let dropped = "AGENTS.md: is turned off by the settings of claude: `managed-only`";
         assert!(words.left_out.iter().any(|left| left == dropped), "{:?}", words.left_out);
     }
 }

@@ -227,7 +227,7 @@ fn a_range_needs_a_version_on_the_other_side() {
     let top = "items: {}\nrequires:\n  - {name: base, version: \"^1.0.0\"}\n";
     let registry = read(&bundles(&[("base", "items: {}\n"), ("top", top)]));
     assert_eq!(findings(&registry), ["top.bundle.md:8 bundle-requires"]);
-    assert!(the(&registry, "bundle-requires").message.contains("without a version"));
+    assert!(the(&registry, "bundle-requires").message.contains("it has no version"));
 }
 
 /// R04, Appendix A.5: a bare name is read, with a warning.

@@ -82,9 +82,7 @@ fn an_unknown_command_stays_with_a_warning() {
     assert_eq!(task_text(&prompt), "a\n\n/shwo  two   blanks \"quoted\"\t\n\nC\n");
     assert_eq!(
         warnings(&prompt),
-        [
-            ".agents/tasks/t.md:3 tasks/unknown-command `/shwo` stays as written: there is no such command"
-        ]
+        [".agents/tasks/t.md:3 tasks/unknown-command `/shwo` stays as written: unknown command"]
     );
     assert_eq!(prompt.diagnostics[0].help.as_deref(), Some("did you mean `/show`?"));
 }
@@ -200,7 +198,7 @@ fn the_first_command_of_a_name_wins() {
         .with_file(".agents/commands/deep/d.md", "1\n");
     let prompt = run(&system, &["t"]);
     assert_eq!(task_text(&prompt), "1\n1\n");
-    let by = "/p/.agents/commands/deep/d.md has the same name and comes first";
+    let by = "is overridden by /p/.agents/commands/deep/d.md, which has the same name";
     assert_eq!(
         left_out(&prompt),
         [

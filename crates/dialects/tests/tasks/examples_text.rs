@@ -129,9 +129,7 @@ fn a_missing_file_stays_and_is_reported() {
     assert_eq!(task_text(&prompt), "a\n\n  @missing.txt here\n");
     assert_eq!(
         warnings(&prompt),
-        [
-            ".agents/tasks/t.md:3 tasks/missing-file `@missing.txt` stays as written: there is no such file"
-        ]
+        [".agents/tasks/t.md:3 tasks/missing-file `@missing.txt` stays as written: file not found"]
     );
 }
 

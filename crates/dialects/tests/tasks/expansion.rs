@@ -179,7 +179,7 @@ fn missing_things_are_named_with_their_line() {
             ".agents/tasks/t.md:5 tasks/missing-parameter `${one}` stays as written: no parameter `one` was given (once more below)",
             ".agents/tasks/t.md:5 tasks/missing-parameter `${two}` stays as written: no parameter `two` was given",
             ".agents/tasks/t.md:6 tasks/command-failed the command `three` stays as written: exit status 1",
-            ".agents/tasks/t.md:8 tasks/missing-file `@four.txt,` stays as written: there is no such file (once more below)",
+            ".agents/tasks/t.md:8 tasks/missing-file `@four.txt,` stays as written: file not found (once more below)",
         ]
     );
 }

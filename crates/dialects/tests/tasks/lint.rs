@@ -96,9 +96,7 @@ fn slips_in_field_names_are_found() {
         ("Agent", "agent"),
     ] {
         let system = with_task(&format!("---\na: b\n{field}: x\n---\n"));
-        let expected = format!(
-            ".agents/tasks/t.md:3 tasks/unknown-field `{field}` is not a field of this format"
-        );
+        let expected = format!(".agents/tasks/t.md:3 tasks/unknown-field unknown field `{field}`");
         assert_eq!(findings(&system), [expected]);
         assert_eq!(help(&system), [format!("did you mean `{meant}`?")]);
     }
@@ -117,7 +115,7 @@ fn missing_commands_are_found() {
         .with_file(".agents/commands/deploy.md", "D");
     assert_eq!(
         findings(&system),
-        [".agents/tasks/t.md:5 tasks/unknown-command there is no command `/depoly`"]
+        [".agents/tasks/t.md:5 tasks/unknown-command unknown command `/depoly`"]
     );
     assert_eq!(help(&system), ["did you mean `/deploy`?"]);
 }
@@ -137,7 +135,7 @@ fn commands_of_a_namespace_are_there_for_its_tasks() {
         .with_file(".agents/namespaces/team/commands/own.md", "O");
     assert_eq!(
         findings(&system),
-        [".agents/tasks/t.md:1 tasks/unknown-command there is no command `/own`"]
+        [".agents/tasks/t.md:1 tasks/unknown-command unknown command `/own`"]
     );
 }
 
@@ -149,7 +147,7 @@ fn placeholders_that_nothing_can_fill_are_found() {
         findings(&system),
         [
             ".agents/tasks/t.md:1 tasks/placeholder-unfillable nothing can fill `${1}`: only commands have arguments by position",
-            ".agents/tasks/t.md:2 tasks/placeholder-unfillable nothing can fill `${ no name }`: that is not a parameter name",
+            ".agents/tasks/t.md:2 tasks/placeholder-unfillable nothing can fill `${ no name }`: it is not a parameter name",
             ".agents/commands/c.md:1 tasks/placeholder-unfillable nothing can fill `${0}`: arguments are counted from 1",
             ".agents/commands/c.md:2 tasks/placeholder-unfillable nothing can fill `${2}`: no call has more than 1 argument",
         ]
@@ -172,7 +170,7 @@ fn files_that_are_missing_or_secret_are_found() {
     assert_eq!(
         findings(&system),
         [
-            ".agents/tasks/t.md:1 tasks/missing-file `@gone/file.txt` leads to no file",
+            ".agents/tasks/t.md:1 tasks/missing-file file not found: `@gone/file.txt`",
             ".agents/tasks/t.md:3 tasks/sensitive-file such files hold secrets and are never read (`.env`)",
         ]
     );
@@ -213,7 +211,7 @@ fn tasks_that_a_rule_names_and_that_are_missing_are_found() {
         .with_file(".agents/namespaces/team/tasks/x.md", "");
     assert_eq!(
         findings(&system),
-        [".agents/rules/r.md:2 tasks/unknown-task there is no task `fix-bgu`"]
+        [".agents/rules/r.md:2 tasks/unknown-task unknown task `fix-bgu`"]
     );
     assert_eq!(help(&system), ["did you mean `fix-bug`?"]);
 }
@@ -360,7 +358,7 @@ fn nested_projects_are_checked_for_themselves() {
         .with_file("packages/web/.agents/tasks/x.md", "/c\n");
     assert_eq!(
         findings(&system),
-        ["packages/web/.agents/tasks/x.md:1 tasks/unknown-command there is no command `/c`"]
+        ["packages/web/.agents/tasks/x.md:1 tasks/unknown-command unknown command `/c`"]
     );
 }
 

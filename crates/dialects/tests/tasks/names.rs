@@ -34,7 +34,7 @@ fn the_project_wins_over_home() {
         left_out(&prompt),
         [(
             "/h/.agents/tasks/x.md",
-            "/p/.agents/tasks/x.md has the same name and comes first".to_owned()
+            "is overridden by /p/.agents/tasks/x.md, which has the same name".to_owned()
         )]
     );
 }

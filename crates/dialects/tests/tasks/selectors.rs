@@ -265,7 +265,7 @@ fn a_task_may_take_only_what_matches() {
         left_out(&prompt),
         [(
             ".agents/rules/b.md",
-            "no selector matches it, and the task wants only what matches".to_owned()
+            "matches no selector, and the task includes only what matches".to_owned()
         )]
     );
 }

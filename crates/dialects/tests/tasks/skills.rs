@@ -142,7 +142,7 @@ fn of_two_skills_with_one_name_the_first_is_offered() {
         left_out(&prompt),
         [(
             ".claude/skills/two/SKILL.md",
-            "/p/.agents/skills/one/SKILL.md has the same name and comes first".to_owned()
+            "is overridden by /p/.agents/skills/one/SKILL.md, which has the same name".to_owned()
         )]
     );
 }

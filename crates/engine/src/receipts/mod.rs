@@ -132,7 +132,7 @@ impl LateReason {
     pub fn as_sentence(self) -> &'static str {
         match self {
             LateReason::UnseenChange => {
-                "late: a command changed the file before, and no event showed it"
+                "late: a command had changed the file before without an event"
             }
             LateReason::AfterChange => "late: the agent could see it only after the change",
             LateReason::NoRoom => "late: an earlier answer had no room for it",

@@ -98,7 +98,7 @@ impl Receipt {
         let client = &self.client;
         let event = &self.event;
         let is_call = *step == Some(ReceiptStep::AfterCall);
-        let none = || format!("the payload of `{event}` of {client} has none");
+        let none = || format!("the `{event}` payload of {client} has none");
         let mut missing: Vec<MissingPart> = Vec::new();
         let mut add = |is_there: bool, key, reason: String| {
             if !is_there {
@@ -157,10 +157,10 @@ fn parse_commit_hash(text: &str) -> Option<String> {
 pub fn file_hash(system: &dyn System, path: &Path) -> Result<String, &'static str> {
     match system.read(path, MOST_HASHED) {
         Ok(bytes) => Ok(sha256(&bytes)),
-        Err(ReadError::Missing) => Err("the file is not there"),
-        Err(ReadError::NotAFile(_)) => Err("is no regular file"),
-        Err(ReadError::TooLarge { .. }) => Err("the file is too large to be hashed here"),
-        Err(_) => Err("the file cannot be read"),
+        Err(ReadError::Missing) => Err("file not found"),
+        Err(ReadError::NotAFile(_)) => Err("is not a regular file"),
+        Err(ReadError::TooLarge { .. }) => Err("the file is too large to hash"),
+        Err(_) => Err("cannot read the file"),
     }
 }
 
@@ -215,7 +215,7 @@ mod tests {
         let mut receipt = Receipt::new("s", "gemini", "AfterTool", Path::new("/p"));
         receipt.trace.step = Some(ReceiptStep::AfterCall);
         let missing: BTreeMap<_, _> = receipt.missing_parts().into_iter().collect();
-        assert_eq!(missing["call"], "the payload of `AfterTool` of gemini has none");
+        assert_eq!(missing["call"], "the `AfterTool` payload of gemini has none");
         assert!(missing.contains_key("transcript") && missing.contains_key("head"));
         receipt.trace.call = Some("call_1".to_owned());
         assert!(!receipt.missing_parts().iter().any(|(key, _)| *key == "call"));
@@ -228,6 +228,6 @@ mod tests {
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(file_hash(&system, Path::new("/p/small")).as_deref(), Ok(expected));
         assert!(file_hash(&system, Path::new("/p/large")).unwrap_err().contains("too large"));
-        assert_eq!(file_hash(&system, Path::new("/p/none")), Err("the file is not there"));
+        assert_eq!(file_hash(&system, Path::new("/p/none")), Err("file not found"));
     }
 }

@@ -115,7 +115,7 @@ impl Delivery {
     pub fn missing_reason(&self) -> Option<String> {
         let missing = self.missing_hook()?;
         let asks = self.server.as_ref().map(|file| {
-            format!("; the agent can ask the MCP server of `brief`, which is set up in {file}")
+            format!("; the agent can query brief's MCP server, which is set up in {file}")
         });
         Some(format!("{}{}", missing.reason, asks.unwrap_or_default()))
     }
@@ -127,7 +127,7 @@ impl Delivery {
             return Some(fix.clone());
         }
         let command = self.server_command.as_ref()?;
-        Some(format!("run `{command}` so that the agent can ask for it"))
+        Some(format!("run `{command}` so that the agent can request it"))
     }
 }
 

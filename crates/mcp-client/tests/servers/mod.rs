@@ -325,15 +325,19 @@ fn streams_end_with_their_connection() {
 #[test]
 fn a_refusal_has_a_reason() {
     for (status, fields, words) in [
-        (302, &["location: http://127.0.0.1:1/"][..], "redirects to another host are not followed"),
-        (401, &[], "it wants other `headers`"),
+        (
+            302,
+            &["location: http://127.0.0.1:1/"][..],
+            "brief does not follow redirects to another host",
+        ),
+        (401, &[], "check its `headers`"),
         (500, &[], "the server answered 500"),
-        (200, &["content-type: text/html"], "something else than a message"),
+        (200, &["content-type: text/html"], "an invalid message"),
     ] {
         let stub = Stub::start(move |_, stream| head(stream, status, fields));
         let problem = connect(&stub, RemoteProtocol::Http).err().unwrap();
         assert!(problem.contains(words), "{problem}");
-        assert!(problem.starts_with("the server `far` cannot be reached: "), "{problem}");
+        assert!(problem.starts_with("cannot reach the server `far`: "), "{problem}");
         // The question for the newest revision, and the introduction.
         assert_eq!(stub.received().len(), 2);
     }
@@ -346,7 +350,7 @@ fn a_refusal_has_a_reason() {
     let stop = Interruption::default();
     let refused =
         McpConnection::start(&system, Path::new("/"), ("gone", &gone), LONG, &stop).err().unwrap();
-    assert!(refused.contains("`gone` cannot be reached"), "{refused}");
+    assert!(refused.contains("cannot reach the server `gone`"), "{refused}");
 }
 
 /// A redirect on the same host is followed, if it keeps the message; one that never ends is not.
@@ -360,7 +364,7 @@ fn a_redirect_stays_on_its_host() {
     assert_eq!(server.read_list("tools/list", "tools", LONG).unwrap()[0]["name"], "echo");
     let stub = Stub::start(|_, stream| head(stream, 307, &["location: /mcp", "content-length: 0"]));
     let problem = connect(&stub, RemoteProtocol::Http).err().unwrap();
-    assert!(problem.contains("redirects too often") && stub.received().len() < 20, "{problem}");
+    assert!(problem.contains("too many redirects") && stub.received().len() < 20, "{problem}");
 }
 
 /// A server that hangs, floods or never ends its message costs the time of its own call, and no more.

@@ -186,15 +186,15 @@ impl Reaction {
     pub fn phrase(self) -> &'static str {
         match self {
             Reaction::Stops => "does not start with it",
-            Reaction::RefusesFile => "takes nothing from the file",
-            Reaction::DropsEntry => "leaves the entry out",
-            Reaction::DropsEntrySilently => "leaves the entry out and says nothing",
+            Reaction::RefusesFile => "ignores the whole file",
+            Reaction::DropsEntry => "skips the entry",
+            Reaction::DropsEntrySilently => "silently skips the entry",
             Reaction::Rejects => "reports it as invalid",
             Reaction::Ignores => "ignores it",
-            Reaction::IgnoresSilently => "ignores it and says nothing",
-            Reaction::Warns => "warns of it",
-            Reaction::Accepts => "says nothing about it",
-            Reaction::Standard => "asks for it, and clients differ",
+            Reaction::IgnoresSilently => "silently ignores it",
+            Reaction::Warns => "warns about it",
+            Reaction::Accepts => "accepts it without a message",
+            Reaction::Standard => "requires it, but clients differ",
         }
     }
 

@@ -196,9 +196,7 @@ fn collect_places(
                 Some(known) if !known.2 => *known = (rank, place, says),
                 Some((_, known, _)) if says && *known != place => {
                     let (id, path) = (&client.id, &read.path);
-                    return Err(format!(
-                        "{id} and another client say differently what `{path}` is"
-                    ));
+                    return Err(format!("{id} and another client disagree on what `{path}` is"));
                 }
                 Some(_) => {}
             }

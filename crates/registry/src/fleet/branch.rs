@@ -119,7 +119,7 @@ impl UpdateBranch {
 
     fn taken_error(&self, place: &str) -> WorkshopError {
         WorkshopError::Branch(format!(
-            "{place} has a branch `{}` with work of others; rename or remove it",
+            "{place} has a branch `{}` with commits that brief did not make; rename or remove it",
             self.name
         ))
     }
@@ -171,8 +171,8 @@ impl UpdateBranch {
         let address = source.check().map_err(FetchError::from)?;
         let shown = source.to_string();
         let cache = Cache::of_user(workshop.system.as_ref());
-        let cache = cache
-            .ok_or_else(|| WorkshopError::Branch("there is no directory for a cache".to_owned()))?;
+        let cache =
+            cache.ok_or_else(|| WorkshopError::Branch("no directory for the cache".to_owned()))?;
         let there = GitSource { reference: Some(self.reference_name()), ..source.clone() };
         let known = match cache.fetch_repository(&there) {
             Ok((git_dir, commit)) => {
@@ -316,7 +316,7 @@ fn known_commit(git: &Caller, name: &str) -> Result<Option<KnownCommit>, Worksho
         if header.ends_with(" missing") {
             return Ok(None);
         }
-        return Err(WorkshopError::Branch("the branch leads to no commit".to_owned()));
+        return Err(WorkshopError::Branch("the branch does not point to a commit".to_owned()));
     };
     let (head, message) = body.split_once("\n\n").unwrap_or((body, ""));
     let of = |key: &str| {

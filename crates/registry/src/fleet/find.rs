@@ -58,7 +58,7 @@ impl FleetPlace {
 #[non_exhaustive]
 pub enum FleetError {
     /// The path cannot be read.
-    #[error("`{}` cannot be read: {problem}", path.display())]
+    #[error("cannot read `{}`: {problem}", path.display())]
     Unreadable {
         /// The path.
         path: PathBuf,
@@ -66,13 +66,13 @@ pub enum FleetError {
         problem: String,
     },
     /// The path leads to no repository.
-    #[error("there is no git repository in `{}`", .0.display())]
+    #[error("no git repository in `{}`", .0.display())]
     Empty(PathBuf),
     /// There are too many.
-    #[error("there are more than {MOST} repositories")]
+    #[error("more than {MOST} repositories")]
     TooMany,
     /// The revision cannot be one.
-    #[error("`{revision}` cannot be a branch, tag or commit: {reason}")]
+    #[error("invalid branch, tag or commit `{revision}`: {reason}")]
     Revision {
         /// The revision as typed.
         revision: String,
@@ -168,7 +168,7 @@ fn parse_place(system: &dyn System, directory: &Path, line: &str) -> FleetPlace 
     match SourceAddress::parse(line, directory, system) {
         Ok(SourceAddress::Git(source)) if source.subpath.is_none() => FleetPlace::Address(source),
         Ok(SourceAddress::Git(source)) => {
-            wrong(&source, "a fleet takes whole repositories, not a directory in one")
+            wrong(&source, "a fleet contains whole repositories, not directories in them")
         }
         Ok(SourceAddress::Oci(source)) => wrong(&source, "an artifact is not a git repository"),
         Ok(SourceAddress::Directory(_)) => FleetPlace::Path(path),

@@ -114,6 +114,6 @@ fn is_plain(kind: FileKind) -> bool {
 
 fn link_error(link: &str) -> WorkshopError {
     WorkshopError::Branch(format!(
-        "`{link}` in the git directory is a link or no file, and git would write through it"
+        "`{link}` in the git directory is not a regular file, and git could write outside it"
     ))
 }

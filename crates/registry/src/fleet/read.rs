@@ -79,7 +79,7 @@ impl From<HistoryError> for MemberError {
         match error {
             HistoryError::Interrupted => MemberError::Interrupted,
             HistoryError::TooLarge => {
-                MemberError::from_problem("its files are larger than a fleet reads")
+                MemberError::from_problem("its files are too large for a fleet")
             }
             error => MemberError::from_problem(&error.to_string()),
         }
@@ -157,7 +157,7 @@ impl MemberReader<'_> {
             }
             FleetPlace::Path(path) => {
                 let git_dir = git_dir(system, path)
-                    .ok_or_else(|| MemberError::from_problem("there is no git repository"))?;
+                    .ok_or_else(|| MemberError::from_problem("not a git repository"))?;
                 let commit = match (self.revision, read_head(system, &git_dir)) {
                     (None, HeadState::Commit(commit)) => Some(commit),
                     (None, HeadState::Unborn) => None,
@@ -235,7 +235,7 @@ fn fetch_repository(
     source: &GitSource,
 ) -> Result<(PathBuf, String), MemberError> {
     let cache = Cache::of_user(system)
-        .ok_or_else(|| MemberError::from_problem("there is no directory for a cache"))?;
+        .ok_or_else(|| MemberError::from_problem("no directory for the cache"))?;
     cache.fetch_repository(source).map_err(|error| match error {
         FetchError::Interrupted { .. } => MemberError::Interrupted,
         error => MemberError::from_problem(&error.to_string()),

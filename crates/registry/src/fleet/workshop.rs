@@ -34,19 +34,21 @@ const QUIET: [&str; 4] = ["-c", "core.splitIndex=false", "-c", "core.untrackedCa
 #[non_exhaustive]
 pub enum WorkshopError {
     /// The repository was not read.
-    #[error("it could not be read")]
+    #[error("cannot read the repository")]
     Unread,
     /// A source is a path on this machine. The repository only names it, so its files must not be published with an update.
-    #[error("the source `{0}` lies on this machine; run `brief update` in the repository")]
+    #[error("the source `{0}` is a local directory; run `brief update` in the repository")]
     Local(String),
     /// The lock has packages, whose files are in no commit.
-    #[error("it locks packages, whose files are not in the repository; run `brief update` there")]
+    #[error(
+        "`brief.lock` contains packages, whose files are not in the repository; run `brief update` there"
+    )]
     Packages,
     /// A file is in the way of an output.
-    #[error("`{0}` is there already, and `brief` did not write it; run `brief update` there")]
+    #[error("`{0}` exists, and `brief` did not write it; run `brief update` there")]
     Taken(String),
     /// The temporary directory cannot be written.
-    #[error("the temporary directory cannot be written: {0}")]
+    #[error("cannot write the temporary directory: {0}")]
     Io(#[from] std::io::Error),
     /// The repository cannot be read or written.
     #[error(transparent)]
@@ -288,7 +290,7 @@ impl UpdateWorkshop {
         let text =
             own.to_str().filter(|text| !text.contains(['\n', '"']) && !text.starts_with('#'));
         let text = text.ok_or_else(|| {
-            WorkshopError::Branch("its path has a sign that git cannot take".to_owned())
+            WorkshopError::Branch("its path has a character that git cannot handle".to_owned())
         })?;
         Ok(text.to_owned())
     }

@@ -10,32 +10,28 @@ use brief_syntax::limits;
 #[non_exhaustive]
 pub enum HistoryError {
     /// No directory of `PATH` outside the project has a `git`.
-    #[error(
-        "`git` was not found in a directory of `PATH` outside the project, and reads the revisions; install it"
-    )]
+    #[error("cannot read revisions: no `git` on `PATH` outside the project; install git")]
     GitMissing,
     /// `git` could not be started.
-    #[error("`git` could not be started: {0}")]
+    #[error("cannot start `git`: {0}")]
     NotStarted(#[source] io::Error),
     /// The directory is not in a git repository.
-    #[error("`{}` is in no git repository; `-C DIR` names another directory", .0.display())]
+    #[error("not a git repository: `{}`; use `-C DIR` to choose another directory", .0.display())]
     NoRepository(PathBuf),
     /// The repository has no working tree where the program was started.
-    #[error(
-        "there is no working tree here to compare with; name two revisions, or start in the working tree"
-    )]
+    #[error("no working tree to compare with; name two revisions, or run brief in a working tree")]
     NoWorkingTree,
     /// The working tree lies elsewhere.
-    #[error("the working tree of the repository is `{}`; start there", .0.display())]
+    #[error("the working tree of the repository is `{}`; run brief there", .0.display())]
     Elsewhere(PathBuf),
     /// The repository has no commits yet.
-    #[error("the repository has no commits yet, so there is nothing to compare with; commit first")]
+    #[error("the repository has no commits to compare with; commit first")]
     NoCommits,
     /// The text is not a revision.
     #[error("`{0}` is not a revision; name a branch, tag or commit")]
     NotARevision(String),
     /// The repository has no such revision.
-    #[error("the repository has no commit `{revision}`; {help}")]
+    #[error("unknown revision `{revision}`; {help}")]
     Unknown {
         /// The revision as typed.
         revision: String,
@@ -54,16 +50,16 @@ pub enum HistoryError {
     },
     /// The list of files exceeds the limit.
     #[error(
-        "the list of files has more than {} bytes; start in a smaller repository",
+        "the file list is larger than {} bytes; run brief in a smaller repository",
         limits::TREE_LISTING_BYTES
     )]
     TooLarge,
     /// `git` failed with a message.
-    #[error("git could not read the repository: {0}; see what `git status` says")]
+    #[error("git cannot read the repository: {0}; run `git status` for details")]
     Git(String),
     /// `git` exceeded the time limit.
     #[error(
-        "git took longer than {} seconds; see whether `git status` does",
+        "git took longer than {} seconds; run `git status` to check whether git responds",
         limits::REMOTE_SECONDS
     )]
     TimedOut,
@@ -71,6 +67,6 @@ pub enum HistoryError {
     #[error("interrupted")]
     Interrupted,
     /// The output of `git` is not in a known format.
-    #[error("git answered in an unknown way ({0}); a newer git may help")]
+    #[error("unexpected git output ({0}); upgrade git")]
     Puzzled(&'static str),
 }

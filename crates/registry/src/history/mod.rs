@@ -35,11 +35,10 @@ use crate::extract::{TreeLine, is_commit, path_from};
 use crate::git::{CHATTER, GitOutcome};
 
 /// Advice for a missing revision.
-const TYPED: &str = "`git log` and `git branch --all` list what there is";
+const TYPED: &str = "run `git log` or `git branch --all` to list revisions";
 
 /// The same in a shallow clone, which has only the newest commits.
-const SHALLOW: &str =
-    "this clone has only some of the history; `git fetch --unshallow` gets the rest";
+const SHALLOW: &str = "this clone is shallow: run `git fetch --unshallow` to get the full history";
 
 /// A git repository of the user's.
 pub struct Repository {

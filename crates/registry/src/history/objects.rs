@@ -143,14 +143,14 @@ fn parse_blob_size(header: &[u8], object: &[u8], limit: u64) -> Result<usize, Re
             usize::try_from(size).map_err(|_| ReadError::TooLarge { limit })
         }
         [_, "missing"] => Err(ReadError::Io(io::Error::other(
-            "this clone does not have its content; `git fetch` gets it",
+            "is missing from this clone; run `git fetch` to get it",
         ))),
         _ => Err(unexpected_answer()),
     }
 }
 
 fn unexpected_answer() -> ReadError {
-    ReadError::Io(io::Error::other("git answered in an unknown way"))
+    ReadError::Io(io::Error::other("unexpected git output"))
 }
 
 /// The contents of the files of a commit.

@@ -45,10 +45,10 @@ pub enum AddError {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// The manifest has the source under another name.
-    #[error("this source is in brief.toml already, as `{0}`")]
+    #[error("this source is already in brief.toml, as `{0}`")]
     Known(String),
     /// The manifest has another source of this name.
-    #[error("brief.toml has another source `{0}`")]
+    #[error("brief.toml already has a different source `{0}`")]
     NameTaken(String),
 }
 

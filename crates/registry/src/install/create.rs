@@ -72,11 +72,11 @@ pub fn inspect_new_files(
 fn new_file_state(disk: &mut Disk<'_>, file: &NewFile<'_>) -> NewFileState {
     match disk.read_state(file.path) {
         _ if !is_plain_path(file.path) => {
-            NewFileState::Taken("leads out of the project".to_owned())
+            NewFileState::Taken("points outside the project".to_owned())
         }
         DiskState::Missing => NewFileState::Free,
         DiskState::File(found) if found.sha256 == sha256(file.bytes) => NewFileState::Same,
-        DiskState::File(_) => NewFileState::Taken("exists already".to_owned()),
+        DiskState::File(_) => NewFileState::Taken("already exists".to_owned()),
         DiskState::InTheWay(what) => NewFileState::Taken(what),
     }
 }

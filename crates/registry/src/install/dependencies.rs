@@ -68,7 +68,7 @@ impl PackageSelector<'_> {
             };
             if self.run.project.outputs != self.run.project.config {
                 let help = "move `[dependencies]` to the brief.toml of a project";
-                let message = "a user has no packages, only projects do".to_owned();
+                let message = "only projects can have packages".to_owned();
                 report(Severity::Error, message, help);
                 continue;
             }
@@ -113,21 +113,21 @@ impl PackageSelector<'_> {
                     format!("`{name}`")
                 })
                 .collect();
-            let message = format!("several packages are called `{name}`");
+            let message = format!("several packages are named `{name}`");
             let help = format!("write {}", named.join(" or "));
             report(Severity::Error, message, &help);
             return PackageSearch::Unknown;
         }
         let Some(package) = found.packages.into_iter().next() else {
-            let message = format!("no package `{name}` is installed");
+            let message = format!("package `{name}` is not installed");
             report(Severity::Warning, message, "install it, then run `brief sync` again");
             return PackageSearch::Unknown;
         };
         if let Some(declared) = &package.declared {
             let place =
                 package.directory.strip_prefix(root).unwrap_or(&package.directory).display();
-            let message = format!("the package in {place} calls itself `{declared}`");
-            let help = "is known by its place; make sure that it is the one that you mean";
+            let message = format!("the package in {place} declares the name `{declared}`");
+            let help = "make sure that this is the package you want";
             report(Severity::Warning, message, help);
         }
         if package.files.is_empty() {
@@ -135,7 +135,7 @@ impl PackageSelector<'_> {
             report(
                 Severity::Warning,
                 message,
-                "`brief list --packages` lists the packages that do",
+                "run `brief list --packages` to list packages with guidance",
             );
             return PackageSearch::Empty;
         }
@@ -224,12 +224,12 @@ pub(super) fn describe_dependency_changes(before: &Lock, after: &Lock) -> Vec<St
     let sentence = |report: DependencyReport| match (report.change, report.before) {
         (ChangeKind::Created, _) => format!("the package {} is not locked", report.id),
         (ChangeKind::Removed, _) => {
-            format!("the package {} is locked, but no longer wanted", report.id)
+            format!("the package {} is locked but no longer requested", report.id)
         }
         (_, Some(before)) if before != report.id.version => {
-            format!("the package {} is installed, and {before} is locked", report.id)
+            format!("the package {} is installed, but {before} is locked", report.id)
         }
-        _ => format!("the package {} has another content than was locked", report.id),
+        _ => format!("the package {} differs from the locked content", report.id),
     };
     told.map(sentence).collect()
 }

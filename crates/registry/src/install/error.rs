@@ -21,13 +21,13 @@ use crate::source::SourceError;
 #[non_exhaustive]
 pub enum InstallError {
     /// There is no manifest.
-    #[error("there is no `brief.toml` in `{}`", directory.display())]
+    #[error("no `brief.toml` in `{}`", directory.display())]
     NoManifest {
         /// The directory that should hold it.
         directory: PathBuf,
     },
     /// A file of the project cannot be read.
-    #[error("`{}` cannot be read: {problem}", path.display())]
+    #[error("cannot read `{}`: {problem}", path.display())]
     Unreadable {
         /// The path of the file.
         path: PathBuf,
@@ -35,10 +35,10 @@ pub enum InstallError {
         problem: String,
     },
     /// The manifest is not valid.
-    #[error("`brief.toml` is wrong")]
+    #[error("`brief.toml` is invalid")]
     Manifest(Vec<Diagnostic>),
     /// The manifest cannot be edited.
-    #[error("`{}` cannot be changed: {error}", path.display())]
+    #[error("cannot edit `{}`: {error}", path.display())]
     Edit {
         /// The path of the manifest.
         path: PathBuf,
@@ -54,10 +54,10 @@ pub enum InstallError {
         error: LockError,
     },
     /// The locked state was requested, and there is no lock.
-    #[error("there is no `brief.lock`, so nothing can be restored from it")]
+    #[error("no `brief.lock` to restore from")]
     NoLock,
     /// The locked state was requested, and the lock is too old to have the capabilities of every item.
-    #[error("`brief.lock` is of an older version, which does not record what every item can do")]
+    #[error("`brief.lock` has an older version, which does not record item capabilities")]
     OldLock,
     /// The lock does not match the manifest.
     #[error("`brief.lock` does not match `brief.toml`")]
@@ -67,7 +67,7 @@ pub enum InstallError {
     },
     /// The content of an item differs from the lock, at the same commit.
     #[error(
-        "the {item} of `{source_name}` is not what was locked, although the commit is the same"
+        "the {item} of `{source_name}` differs from the locked content, although the commit is the same"
     )]
     Tampered {
         /// The changed item.
@@ -92,7 +92,7 @@ pub enum InstallError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// A policy forbids a source.
-    #[error("the source `{name}` is not used: {decision}")]
+    #[error("cannot use the source `{name}`: {decision}")]
     Forbidden {
         /// The name of the source.
         name: String,
@@ -124,7 +124,7 @@ pub enum InstallError {
         error: Box<FetchError>,
     },
     /// An artifact has another signer than the locked one, or none.
-    #[error("the source `{name}` was signed by `{before}`, and is now {found}")]
+    #[error("the source `{name}` was signed by `{before}` but is now {found}")]
     Signer {
         /// The name of the source.
         name: String,
@@ -139,7 +139,7 @@ pub enum InstallError {
     #[error(transparent)]
     Trust(#[from] TrustRootError),
     /// The tag leads to an artifact that is older than the locked one.
-    #[error("the source `{name}` would go back from {before} to {found}")]
+    #[error("the source `{name}` would be downgraded from {before} to {found}")]
     Older {
         /// The name of the source.
         name: String,
@@ -149,7 +149,7 @@ pub enum InstallError {
         found: String,
     },
     /// The directory of a source cannot be opened.
-    #[error("the source `{name}`: the directory `{}` cannot be opened: {}", path.display(), render_io_error(error))]
+    #[error("the source `{name}`: cannot open the directory `{}`: {}", path.display(), render_io_error(error))]
     Directory {
         /// The name of the source.
         name: String,
@@ -159,13 +159,13 @@ pub enum InstallError {
         error: io::Error,
     },
     /// There is no directory for the cache.
-    #[error("there is no home directory to keep repositories in; set `HOME` or `XDG_CACHE_HOME`")]
+    #[error("no directory for the cache; set `HOME` or `XDG_CACHE_HOME`")]
     NoCache,
     /// A wanted item or bundle cannot be resolved.
-    #[error("some wanted items cannot be resolved, so nothing was changed")]
+    #[error("cannot resolve some requested items; nothing was changed")]
     Unresolved(Vec<Unresolved>),
     /// A directory cannot be opened, created or locked.
-    #[error("`{}` cannot be used: {}", path.display(), render_io_error(error))]
+    #[error("cannot use `{}`: {}", path.display(), render_io_error(error))]
     Io {
         /// The directory.
         path: PathBuf,
@@ -173,7 +173,7 @@ pub enum InstallError {
         error: io::Error,
     },
     /// The project has a journal that another machine wrote.
-    #[error("`{}` was not written on this machine for this directory; nothing was carried out", path.display())]
+    #[error("`{}` is the journal of another machine or directory; nothing was changed", path.display())]
     ForeignJournal {
         /// The path of the journal.
         path: PathBuf,
@@ -182,7 +182,7 @@ pub enum InstallError {
     #[error("{}; nothing was changed", render_io_error(.0))]
     NotWritten(io::Error),
     /// The files could not all be put in place; the next run finishes.
-    #[error("{}; the next `brief sync` finishes what was begun", render_io_error(.0))]
+    #[error("{}; run `brief sync` to finish the interrupted changes", render_io_error(.0))]
     HalfWritten(io::Error),
 }
 
@@ -199,7 +199,7 @@ impl InstallError {
 #[non_exhaustive]
 pub enum Unresolved {
     /// The source has no such item.
-    #[error("the source `{source_name}` has no {item}")]
+    #[error("no {item} in the source `{source_name}`")]
     Item {
         /// The name of the source.
         source_name: String,
@@ -209,7 +209,7 @@ pub enum Unresolved {
         near: Option<String>,
     },
     /// The source has no such bundle.
-    #[error("the source `{source_name}` has no bundle `{bundle}`")]
+    #[error("no bundle `{bundle}` in the source `{source_name}`")]
     Bundle {
         /// The name of the source.
         source_name: String,
@@ -219,7 +219,7 @@ pub enum Unresolved {
         near: Option<String>,
     },
     /// The item exists, but is not valid.
-    #[error("the {item} of the source `{source_name}` cannot be used: {problem}")]
+    #[error("cannot use the {item} of the source `{source_name}`: {problem}")]
     Invalid {
         /// The name of the source.
         source_name: String,
@@ -239,7 +239,7 @@ pub enum Unresolved {
         error: BundleError,
     },
     /// Two sources bring the same item.
-    #[error("the {item} comes from two sources, {}", sources.join(" and "))]
+    #[error("two sources contain the {item}: {}", sources.join(" and "))]
     Conflict {
         /// The item in both sources.
         item: ItemId,
@@ -247,7 +247,7 @@ pub enum Unresolved {
         sources: Vec<String>,
     },
     /// A source names an unknown client.
-    #[error("the source `{source_name}` is for the client `{client}`, which does not exist")]
+    #[error("unknown client `{client}` for the source `{source_name}`")]
     Client {
         /// The name of the source.
         source_name: String,
@@ -267,20 +267,21 @@ impl Unresolved {
                 Some(format!("did you mean `{near}`?"))
             }
             Unresolved::Item { source_name, .. } | Unresolved::Bundle { source_name, .. } => {
-                Some(format!("`brief list {source_name}` shows what there is"))
+                Some(format!("run `brief list {source_name}` to list its items"))
             }
             Unresolved::Invalid { is_newer: true, .. } => Some("upgrade brief".to_owned()),
-            Unresolved::Invalid { .. } => {
-                Some("`brief lint` in the source shows the place; until it is corrected, do without it".to_owned())
-            }
+            Unresolved::Invalid { .. } => Some(
+                "fix it in the source (`brief lint` there shows the location), or exclude it"
+                    .to_owned(),
+            ),
             Unresolved::Closure { error: BundleError::Ambiguous { .. }, .. } => {
-                Some("name the source that it should come from, and leave it out of the others with `exclude`".to_owned())
+                Some("keep it in one source, and omit it from the others with `exclude`".to_owned())
             }
             Unresolved::Closure { .. } => {
-                Some("add the source that has it, or ask the authors of the bundle".to_owned())
+                Some("add the source that contains it, or ask the author of the bundle".to_owned())
             }
             Unresolved::Conflict { item, .. } => Some(format!(
-                "take it from the list of one of them, or leave it out of all that it has: `exclude = [\"{}\"]`",
+                "remove it from the list of one source, or omit it with `exclude = [\"{}\"]`",
                 item.full_name()
             )),
             Unresolved::Client { known, .. } => {

@@ -45,11 +45,9 @@ pub(super) fn finish_in(
         RecoverError::Io(error) => InstallError::Io { path: project.own.clone(), error },
     })?;
     let Some(recovered) = recovered else { return Ok(Finished::default()) };
-    let mut notes = vec!["an interrupted run is finished now".to_owned()];
+    let mut notes = vec!["finished an interrupted run".to_owned()];
     let kept = recovered.kept.iter();
-    notes.extend(
-        kept.map(|path| format!("`{path}` was changed since that run, and stays as it is")),
-    );
+    notes.extend(kept.map(|path| format!("kept `{path}`: changed since that run")));
     Ok(Finished { notes, removed: recovered.removed })
 }
 

@@ -20,7 +20,7 @@ pub(super) fn check_lock(manifest: &Manifest, lock: Option<&Lock>) -> Result<(),
             None => differences.push(format!("the source `{}` is not locked", source.name)),
             Some(locked) if locked.place != source.place => {
                 differences.push(format!(
-                    "the source `{}` is locked at another place or version",
+                    "the source `{}` is locked with another address or version",
                     source.name
                 ));
             }
@@ -29,7 +29,7 @@ pub(super) fn check_lock(manifest: &Manifest, lock: Option<&Lock>) -> Result<(),
     }
     for name in lock.sources.keys() {
         if manifest.find_source(name).is_none() {
-            differences.push(format!("the source `{name}` is locked, but no longer wanted"));
+            differences.push(format!("the source `{name}` is locked but no longer requested"));
         }
     }
     if differences.is_empty() { Ok(()) } else { Err(InstallError::Frozen { differences }) }
@@ -45,14 +45,14 @@ pub(super) fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), Insta
         match before.items.get(id) {
             None => differences.push(format!("the {id} is not locked")),
             Some(known) if known.sha256 != item.sha256 => {
-                differences.push(format!("the {id} has another content than was locked"));
+                differences.push(format!("the {id} differs from the locked content"));
             }
             Some(known) if known.files != item.files => {
-                differences.push(format!("the {id} compiles to other files than the locked ones, with other settings or another version of `brief`"));
+                differences.push(format!("the {id} compiles to other files than locked: the settings or the version of `brief` changed"));
             }
             Some(known) if known.capabilities != item.capabilities => {
                 differences.push(format!(
-                    "the {id} can do other things than `brief.lock` says: {}",
+                    "the {id} has other capabilities than `brief.lock` records: {}",
                     gate::describe_difference(known, item)
                 ));
             }
@@ -63,11 +63,11 @@ pub(super) fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), Insta
         }
     }
     for id in before.items.keys().filter(|id| !after.items.contains_key(id)) {
-        differences.push(format!("the {id} is locked, but no longer wanted"));
+        differences.push(format!("the {id} is locked but no longer requested"));
     }
     differences.extend(super::dependencies::describe_dependency_changes(before, after));
     if differences.is_empty() {
-        differences.push("bundles or shared files are not those that were locked".to_owned());
+        differences.push("bundles or shared files differ from the locked ones".to_owned());
     }
     Err(InstallError::Frozen { differences })
 }

@@ -102,7 +102,7 @@ pub(super) fn check_acceptance(
         return Vec::new();
     }
     let blocking = findings.iter().filter(|found| found.capability.is_blocking());
-    let help = format!("look at it; `--accept {sha256}` installs exactly this content");
+    let help = format!("review it, then use `--accept {sha256}` to install exactly this content");
     let error = |found: &CapabilityFinding| found.to_diagnostic().with_severity(Severity::Error);
     blocking.map(|found| error(found).with_help(&help)).collect()
 }
@@ -161,7 +161,7 @@ pub(super) fn describe_forged_lists(before: &Lock, after: &Lock) -> Vec<String> 
         let known = before.items.get(id).filter(|known| known.sha256 == item.sha256)?;
         (known.capabilities != item.capabilities).then(|| {
             let difference = describe_difference(known, item);
-            format!("the {id} can do other things than `brief.lock` said, which is corrected: {difference}")
+            format!("updated the capabilities of the {id} in `brief.lock`: {difference}")
         })
     });
     same.collect()
@@ -174,7 +174,7 @@ pub(super) fn describe_unused_accepts(accepted: &BTreeSet<String>, lock: &Lock) 
             || lock.dependencies.iter().any(|locked| locked.sha256 == **sha256)
     };
     let unused = accepted.iter().filter(|sha256| !is_used(sha256));
-    unused.map(|sha256| format!("no item has the content of `--accept {sha256}`")).collect()
+    unused.map(|sha256| format!("no item has the content hash of `--accept {sha256}`")).collect()
 }
 
 /// Returns the facts that only one of two lists has, as text.

@@ -54,7 +54,7 @@ fn read_one(
     let directory = match remote {
         Err(path) => project.config.join(path),
         Ok(remote) => {
-            let cache = Cache::of_user(system).ok_or("there is no home directory")?;
+            let cache = Cache::of_user(system).ok_or("no home directory")?;
             let locked = lock.sources.get(&source.name).filter(|one| one.place == source.place);
             let commit = locked.and_then(|locked| locked.commit.as_deref());
             let commit = commit.ok_or("is not locked; run `brief sync`")?;
@@ -63,7 +63,7 @@ fn read_one(
         }
     };
     let root = Root::open(system, &directory).map_err(|error| {
-        format!("`{}` cannot be opened: {}", directory.display(), render_io_error(&error))
+        format!("cannot open `{}`: {}", directory.display(), render_io_error(&error))
     })?;
     Ok(read_items(system, &root, clients, remote.is_ok(), &project.outputs))
 }

@@ -111,7 +111,7 @@ impl SourceListing {
             let source = Arc::new(Source::without_text(PathBuf::from(format!("{name}:{path}"))));
             let rule = rules::item::INVALID_PLUGIN;
             Diagnostic::new(rule, &source, Span::default(), message.clone())
-                .with_help("its items are found all the same; ask the author to correct it")
+                .with_help("brief finds its items anyway; ask the author to fix it")
         });
         problems.collect()
     }

@@ -92,14 +92,14 @@ impl SourceItems {
                 let count: usize = facts.iter().map(|(_, facts)| facts.len()).sum();
                 let plugins = facts.len();
                 vec![format!(
-                    "{plugins} of its plugins have hooks or servers ({count}), which are not installed"
+                    "{plugins} of its plugins have hooks or servers ({count}), which brief does not install"
                 )]
             }
             _ => {
                 let told = facts.into_iter().flat_map(|(name, facts)| {
                     facts
                         .iter()
-                        .map(move |fact| format!("not installed of the plugin `{name}`: {fact}"))
+                        .map(move |fact| format!("not installed from the plugin `{name}`: {fact}"))
                 });
                 told.collect()
             }
@@ -374,7 +374,7 @@ pub fn source_of(
         source = parse(&forced)?;
     }
     let SourceAddress::Git(source) = source else {
-        let reason = "is an artifact; write `oci` instead of `git`";
+        let reason = "is an OCI artifact; write `oci` instead of `git`";
         return Err(failed(SourceError::Oci { given: source.to_string(), reason }));
     };
     Ok(SourceAddress::Git(GitSource {

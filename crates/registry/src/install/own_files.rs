@@ -65,7 +65,7 @@ pub(super) fn stage_clients(
     for client in clients {
         let Some(path) = file_name(client).map(|name| format!("{CLIENTS}{name}")) else { continue };
         if !matches!(disks.own.read_state(&path), DiskState::Missing) {
-            let message = format!("`{OWN_CLIENTS}` has another file of this name: `{path}`");
+            let message = format!("`{OWN_CLIENTS}` contains another file with this name: `{path}`");
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
         stage_named_file(stage, &mut disks.own, WriteRoot::Own, &path, client.text().as_bytes())?;

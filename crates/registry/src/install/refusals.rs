@@ -64,7 +64,7 @@ fn collect_blocking_warnings(item: &PortableItem, files: &ItemFiles) -> Vec<Diag
     let blocking = findings.iter().filter(|found| found.capability.is_blocking());
     let warning = |found: &CapabilityFinding| {
         found.to_diagnostic().with_severity(Severity::Warning).with_help(
-            "publish its content as text: `brief add` refuses it until each user accepts it",
+            "publish its content as text; otherwise `brief add` refuses it until each user accepts it",
         )
     };
     blocking.map(warning).collect()

@@ -35,9 +35,9 @@ pub(super) const RECORD: &str = "installed.json";
 
 /// The advice that goes with a conflict.
 const ADVICE: Advice = Advice {
-    edited: "put the change into the source; `brief sync --force FILE` replaces the file and keeps a copy",
-    foreign: "move it away; `brief sync --adopt FILE` takes its place and keeps a copy",
-    stale: "remove it; `brief sync --force FILE` does and keeps a copy",
+    edited: "make the change in the source, or run `brief sync --force FILE` to replace the file and keep a backup",
+    foreign: "move it away, or run `brief sync --adopt FILE` to replace it and keep a backup",
+    stale: "remove it, or run `brief sync --force FILE` to remove it and keep a backup",
 };
 
 /// Brings a project to the state that its manifest names.
@@ -78,7 +78,7 @@ pub fn sync_project(
     if is_write {
         report.notes = finish_in(system, project, &mut disks)?.notes;
     } else if stage::is_pending(&disks.own) {
-        report.notes.push("a run was interrupted; `brief sync` finishes it".to_owned());
+        report.notes.push("a run was interrupted; run `brief sync` to finish it".to_owned());
     }
     let old = ProjectState::read(system, compiler, project, request, &mut disks)?;
     let run = Run { system, compiler, project, request, observer, policy: &policy };
@@ -280,10 +280,10 @@ impl Run<'_> {
         report.dependencies = dependencies::compare_dependencies(&old.lock, lock);
         if old.lock.is_old {
             let what = match self.request.mode {
-                InstallMode::Write => "says now what every item can do",
-                _ => "`brief sync` adds what every item can do",
+                InstallMode::Write => "brief added the capabilities of every item",
+                _ => "run `brief sync` to add the capabilities of every item",
             };
-            report.notes.push(format!("`brief.lock` is of an older version; {what}"));
+            report.notes.push(format!("`brief.lock` had an older version; {what}"));
         }
         report.notes.extend(gate::describe_forged_lists(&old.lock, lock));
         report.notes.extend(gate::describe_unused_accepts(&self.request.accept, lock));

@@ -199,16 +199,16 @@ fn near_item(registry: &Registry, id: &ItemId) -> Option<String> {
 #[non_exhaustive]
 pub enum ChooseError {
     /// The source has no items.
-    #[error("there are no items in it")]
+    #[error("no items found")]
     Empty,
     /// The source has no valid items.
-    #[error("nothing in it can be used")]
+    #[error("no usable items found")]
     Unusable {
         /// True if all is written for a newer version of the format.
         is_newer: bool,
     },
     /// The source has no such item or bundle.
-    #[error("there is no {what}")]
+    #[error("no {what}")]
     Missing {
         /// The kind and name, as text.
         what: String,
@@ -216,7 +216,7 @@ pub enum ChooseError {
         near: Vec<String>,
     },
     /// The item exists, but is not valid.
-    #[error("the {item} cannot be used: {problem}")]
+    #[error("cannot use the {item}: {problem}")]
     Invalid {
         /// The invalid item.
         item: ItemId,
@@ -226,7 +226,7 @@ pub enum ChooseError {
         is_newer: bool,
     },
     /// The plugin is not in the source.
-    #[error("the plugin `{name}` is not in it, but at `{place}`")]
+    #[error("the plugin `{name}` is not in this source but at `{place}`")]
     Outside {
         /// The name of the plugin.
         name: String,
@@ -236,7 +236,7 @@ pub enum ChooseError {
         address: Option<String>,
     },
     /// The name is ambiguous.
-    #[error("`{name}` may be {}", which.join(" or "))]
+    #[error("`{name}` is ambiguous: {}", which.join(" or "))]
     Several {
         /// The name that the user typed.
         name: String,

@@ -30,8 +30,8 @@ pub(super) fn plan_shared_files(
         if is_local(&path) || compiler.could_share(&path) {
             wanted.insert(path, Vec::new());
         } else {
-            let message = "the lock names the file, but no client shares it; it stays as it is";
-            plan.warn_shared(&path, message, "take out by hand what came from a client");
+            let message = "brief keeps the file: the lock names it, but no client shares it";
+            plan.warn_shared(&path, message, "remove the entries of that client by hand");
         }
     }
     let mut after = BTreeMap::new();
@@ -126,8 +126,12 @@ impl SharedChange<'_> {
             plan.back_up(path, &mut disks.outputs, &disks.own)?;
         }
         for (name, why) in &merged.kept {
-            let message = format!("`{name}`: {why}; it stays as it is");
-            plan.keep_shared(path, &message, "remove it; `brief sync --force FILE` replaces it");
+            let message = format!("brief keeps `{name}`: {why}");
+            plan.keep_shared(
+                path,
+                &message,
+                "remove it, or run `brief sync --force FILE` to replace it",
+            );
         }
         if merged.text != text || !merged.entries.is_empty() {
             plan.write_shared(path, text.as_deref(), merged.text.as_deref())?;
@@ -148,15 +152,15 @@ impl SharedChange<'_> {
             }
             // A missing file has no entries to remove.
             Err(_) if self.wanted.is_empty() => SharedFile::Left,
-            Err(error) => SharedFile::Unusable(format!("the file cannot be used: {error}")),
+            Err(error) => SharedFile::Unusable(format!("cannot use the file: {error}")),
         }
     }
 
     /// Leaves the file as it is, with the entries that it has.
     fn refuse_change(&self, plan: &mut Plan<'_>, problem: &str) -> Vec<SharedEntry> {
         let names: Vec<String> = self.wanted.iter().map(SharedEntry::name).collect();
-        let message = format!("{problem}; it stays as it is, without {}", names.join(", "));
-        plan.keep_shared(self.path, &message, "correct it, or write the entry yourself");
+        let message = format!("{problem}; brief keeps it without {}", names.join(", "));
+        plan.keep_shared(self.path, &message, "fix the file, or add the entry yourself");
         let mut entries = self.before.to_vec();
         entries.sort_unstable();
         entries.dedup_by_key(|entry| entry.name());

@@ -128,6 +128,6 @@ fn first_foreign(
         |path: &str| record.is_some_and(|record| record.files().any(|(_, known, _)| known == path));
     let mut files = lock.items.values().flat_map(|item| item.files.keys());
     let path = files.find(|path| !compiler.could_write(path) && !is_recorded(path))?;
-    let problem = format!("`{path}` is not a file that a client has for an item");
+    let problem = format!("`{path}` is not an output path of a client");
     Some(LockError::at_file(text.unwrap_or_default(), path, problem))
 }

@@ -66,14 +66,16 @@ impl Signatures {
         required: &RequiredSigners,
         now: SystemTime,
     ) -> Result<&Verified, Option<String>> {
-        let mut reason =
-            self.problems.first().map(|problem| format!("its signature does not count: {problem}"));
+        let mut reason = self
+            .problems
+            .first()
+            .map(|problem| format!("its signature is not accepted: {problem}"));
         for one in &self.verified {
             let mut rules =
                 required.signers.iter().filter(|rule| rule.matches_signer(&one.signer)).peekable();
             if rules.peek().is_some() && !one.is_of_machine {
                 reason = Some(
-                    "only the project has a trust root for its signer, and this machine has none"
+                    "its signer is in the trust root of the project but not of this machine"
                         .to_owned(),
                 );
                 continue;
@@ -91,7 +93,7 @@ impl Signatures {
                     _ => continue,
                 };
                 let (signer, limit, time) = (&one.signer, shown(limit), shown(time));
-                reason = Some(format!("`{signer}` {word} {limit}, and it is signed {time}"));
+                reason = Some(format!("`{signer}` {word} {limit}, but it is signed {time}"));
             }
         }
         Err(reason)
@@ -101,7 +103,7 @@ impl Signatures {
     fn in_words(&self) -> String {
         match (self.verified.as_slice(), self.problems.first()) {
             ([], None) => "not signed".to_owned(),
-            ([], Some(problem)) => format!("not signed by anyone: {problem}"),
+            ([], Some(problem)) => format!("not signed: {problem}"),
             (all, _) => {
                 let all = all.iter().map(|one| format!("`{}`", one.signer.to_pinned()));
                 // One signer may have signed twice.
@@ -196,7 +198,7 @@ impl Opener<'_> {
         check_order(wanted, locked, checkout)?;
         if signer.is_none() {
             let ignored = signatures.problems.iter();
-            let notes = ignored.map(|problem| format!("a signature does not count: {problem}"));
+            let notes = ignored.map(|problem| format!("brief ignores a signature: {problem}"));
             checkout.notes.extend(notes);
         }
         Ok(Pinned { signer, created })
@@ -222,7 +224,7 @@ fn check_order(
     if created.and_then(time).is_some_and(|now| now >= then) {
         return Ok(());
     }
-    let found = created.unwrap_or("an artifact without a time").to_owned();
+    let found = created.unwrap_or("an undated artifact").to_owned();
     let (name, before) = (wanted.name.clone(), before.to_owned());
     Err(InstallError::Older { name, before, found })
 }

@@ -105,15 +105,15 @@ fn a_lock_that_was_edited_is_refused_with_its_line() {
     let text = sample().to_text();
     let cases = [
         ("version = 2", "version = 9", "upgrade"),
-        ("version = 2", "version = 0", "no such `version`"),
-        ("kind = \"skill\"", "kind = \"skil\"", "no kind `skil`"),
+        ("version = 2", "version = 0", "unknown `version`"),
+        ("kind = \"skill\"", "kind = \"skil\"", "unknown kind `skil`"),
         (".claude/skills/a/SKILL.md", "../../etc/passwd", "not the path of an output"),
         (".claude/skills/a/SKILL.md", "src/main.rs", "not the path of an output"),
         ("0123456789abcdef0123456789abcdef01234567", "--upload-pack", "not a commit"),
         ("source = \"guidance\"", "source = \"other\"", "which is not a source"),
         ("path = \"CLAUDE.md\"", "path = \"../CLAUDE.md\"", "not a path in the project"),
         ("[[item]]", "[[items]]", "unknown field"),
-        ("\"npm\"", "\"nmp\"", "no kind of package `nmp`"),
+        ("\"npm\"", "\"nmp\"", "unknown package kind `nmp`"),
     ];
     for (from, to, words) in cases {
         let edited = text.replace(from, to);

@@ -85,11 +85,11 @@ pub enum EditError {
     #[error("`{0}` is not a table")]
     Shape(String),
     /// The manifest has another source of this name since it was read.
-    #[error("there is another source `{0}` by now; run it again")]
+    #[error("another run added a source `{0}`; run the command again")]
     Taken(String),
     /// The manifest has its first source since it was read, and the detected clients may be outputs of that
     /// source.
-    #[error("there are sources by now; run it again")]
+    #[error("another run added sources; run the command again")]
     Outrun,
 }
 

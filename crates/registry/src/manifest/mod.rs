@@ -185,7 +185,7 @@ impl Manifest {
         for entry in table.entries() {
             let before = diagnostics.len();
             if let Some(problem) = name_problem(entry.key) {
-                let help = "a source has a name like an item: `a-z`, `0-9` and `-`";
+                let help = "name a source with `a-z`, `0-9` and `-`";
                 diagnostics.push(*entry.invalid_value(problem, help));
             }
             match entry.table().map(|table| read_source(&entry, table, diagnostics)) {
@@ -217,7 +217,7 @@ impl Manifest {
                         entry.invalid_value(&problem, help)
                     }
                     Ok(name) if self.dependencies.iter().any(|known| known.name == name) => {
-                        entry.invalid_value(&format!("`{name}` is there twice"), "")
+                        entry.invalid_value(&format!("duplicate `{name}`"), "")
                     }
                     Ok(name) => {
                         self.dependencies.push(WantedDependency { name, span });
@@ -255,10 +255,7 @@ fn read_source(
                 "clients" => clients = Some(entry.text_list()?),
                 "all" => {
                     wanted.all = entry.item.as_bool().ok_or_else(|| {
-                        entry.invalid_value(
-                            "this is neither `true` nor `false`",
-                            "write it without quotes",
-                        )
+                        entry.invalid_value("must be `true` or `false`", "write it without quotes")
                     })?;
                 }
                 "bundles" => {
@@ -291,24 +288,27 @@ fn read_source(
     let place = match (git, oci, directory) {
         (Some(git), None, None) => ManifestPlace::Git { git, reference, subpath },
         (None, Some(_), None) if subpath.is_some() => {
-            return refuse("an artifact has no `subpath`", "it is always taken whole");
+            return refuse(
+                "an artifact cannot have a `subpath`",
+                "remove it: brief always installs the whole artifact",
+            );
         }
         (None, Some(oci), None) => ManifestPlace::Oci { oci, reference },
         (None, None, Some(_)) if reference.is_some() || subpath.is_some() => {
             return refuse(
-                "a directory has neither `ref` nor `subpath`",
+                "a directory cannot have `ref` or `subpath`",
                 "name the directory itself; for a repository write `git` instead of `directory`",
             );
         }
         (None, None, Some(directory)) => ManifestPlace::Directory(directory),
         (None, None, None) => {
             let help = "write `git = \"…\"`, `oci = \"…\"` or `directory = \"…\"`";
-            return refuse("it has no address", help);
+            return refuse("has no address", help);
         }
         (Some(_), None, Some(_)) => {
-            return refuse("it has `git` and `directory`", "remove one of them");
+            return refuse("has both `git` and `directory`", "remove one of them");
         }
-        _ => return refuse("it has `oci` and another address", "remove one of them"),
+        _ => return refuse("has `oci` and another address", "remove one of them"),
     };
     Some(WantedSource { name: named.key.to_owned(), place, wanted, clients, span: named.span })
 }
@@ -331,10 +331,10 @@ fn parse_address(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let start = redact_credentials(file.get(..start).unwrap_or_default()).len();
     let shown = Arc::new(Source::new(entry.source.path(), redact_credentials(file)));
     let span = Span::new(start, start + entry.key.len());
-    let message = format!("`{}`: it holds a password", entry.path);
+    let message = format!("`{}`: contains a password", entry.path);
     let problem = Diagnostic::new(rules::item::INVALID_CONFIG, &shown, span, message);
     Err(Box::new(problem.with_help(
-        "write the address without it: git asks your credential helper; change the password, if others have seen it",
+        "remove the password: git asks your credential helper; change it if others may have seen it",
     )))
 }
 
@@ -345,7 +345,7 @@ fn parse_artifact_address(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> 
         Some(Ok(_)) => Ok(text),
         Some(Err(error)) => Err(entry.invalid_value(&error.to_string(), "")),
         None => Err(entry.invalid_value(
-            &format!("`{text}` is not the address of an artifact"),
+            &format!("invalid artifact address `{text}`"),
             "write `oci://HOST/PATH` or `oci-layout:DIRECTORY`",
         )),
     }
@@ -356,7 +356,7 @@ fn parse_hashes(entry: &TomlEntry<'_>) -> Result<BTreeSet<String>, TomlProblem> 
     let hashes = entry.text_list()?;
     match hashes.iter().find(|text| !is_sha256(text)) {
         Some(text) => {
-            let help = "write the 64 digits that `brief sync` names";
+            let help = "write the 64 digits that `brief sync` prints";
             Err(entry.invalid_value(&format!("`{text}` is not a SHA-256"), help))
         }
         None => Ok(hashes.into_iter().collect()),
@@ -384,7 +384,7 @@ fn item_id(entry: &TomlEntry<'_>, text: &str) -> Result<ItemId, TomlProblem> {
             Some(near) => format!("did you mean `{near}/{name}`?"),
             None => format!("kinds are {}", kinds.join(", ")),
         };
-        return Err(entry.invalid_value(&format!("there is no kind `{kind}`"), &help));
+        return Err(entry.invalid_value(&format!("unknown kind `{kind}`"), &help));
     };
     check_name(entry, name)?;
     Ok(ItemId { kind, name: name.to_owned() })

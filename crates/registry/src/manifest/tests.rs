@@ -58,13 +58,13 @@ fn every_typo_is_named_with_its_line_and_a_way_out() {
     )
     .unwrap_err();
     let expected = [
-        "1: `source`: there is no such key (did you mean `sources`?)",
-        "4: `sources.b.gti`: there is no such key (did you mean `git`?)",
-        "3: `sources.b`: it has no address (write `git = \"…\"`, `oci = \"…\"` or `directory = \"…\"`)",
+        "1: unknown key `source` (did you mean `sources`?)",
+        "4: unknown key `sources.b.gti` (did you mean `git`?)",
+        "3: `sources.b`: has no address (write `git = \"…\"`, `oci = \"…\"` or `directory = \"…\"`)",
         "6: `sources.c.directory`: this is not a string (write it in quotes)",
-        "5: `sources.c`: it has no address (write `git = \"…\"`, `oci = \"…\"` or `directory = \"…\"`)",
-        "9: `sources.d.exclude`: there is no kind `skil` (did you mean `skill/a`?)",
-        "10: `sources.d.skills`: has other characters than a-z, 0-9 and `-` ()",
+        "5: `sources.c`: has no address (write `git = \"…\"`, `oci = \"…\"` or `directory = \"…\"`)",
+        "9: `sources.d.exclude`: unknown kind `skil` (did you mean `skill/a`?)",
+        "10: `sources.d.skills`: has characters other than a-z, 0-9 and `-` ()",
     ];
     assert_eq!(found, expected);
 }

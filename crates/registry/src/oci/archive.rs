@@ -67,7 +67,7 @@ impl Space {
         self.bytes = self
             .bytes
             .checked_sub(bytes)
-            .ok_or_else(|| too_large(limits::REMOTE_BYTES, "bytes when it is unpacked"))?;
+            .ok_or_else(|| too_large(limits::REMOTE_BYTES, "bytes when unpacked"))?;
         Ok(())
     }
 }
@@ -90,7 +90,7 @@ pub(crate) fn unpack_archive(
     // Headers and padding take space too: of each file a header and less than a block, and long names.
     let most = space.bytes.saturating_add(space.files as u64 * 8 * 1024);
     let broken = |error: io::Error| {
-        OciError::wrong_shape(repository, format!("a layer is not a valid archive: {error}"))
+        OciError::wrong_shape(repository, format!("contains an invalid layer archive: {error}"))
     };
     let mut archive = tar::Archive::new(plain.take(most));
     let (mut files, mut skipped) = (Vec::new(), 0);

@@ -57,7 +57,7 @@ impl Challenge {
 impl TokenServer {
     /// Returns the address to ask. The error is a message.
     pub(super) fn build_address(&self, is_plain: bool, scope: &str) -> Result<Uri, String> {
-        let refused = || "its server of tokens has no valid address".to_owned();
+        let refused = || "invalid token server URL".to_owned();
         let sign = if self.realm.contains('?') { '&' } else { '?' };
         let service = self.service.as_deref().map(escape_query);
         let service = service.map_or(String::new(), |service| format!("service={service}&"));
@@ -68,7 +68,7 @@ impl TokenServer {
         match uri.scheme_str() {
             Some("https") => Ok(uri),
             Some("http") if is_plain && is_own_machine(host) => Ok(uri),
-            _ => Err("its server of tokens is not encrypted".to_owned()),
+            _ => Err("the token server does not use HTTPS".to_owned()),
         }
     }
 }
@@ -103,21 +103,22 @@ pub(super) fn token_of(
             send_request(agent, request, None, patience)
         }
     };
-    let response = outcome.map_err(|error| format!("its server of tokens: {error}"))?;
+    let response = outcome.map_err(|error| format!("token server: {error}"))?;
     let status = response.status();
     if status != 200 {
-        let known = if account.is_some() { "the account" } else { "no account" };
-        return Err(format!("its server of tokens answers {status} to {known}"));
+        let known =
+            if account.is_some() { "with the configured account" } else { "without an account" };
+        return Err(format!("the token server answered {status} {known}"));
     }
     let mut bytes = Vec::new();
     let mut reader = response.into_body().into_reader().take(TOKEN_BYTES);
-    reader.read_to_end(&mut bytes).map_err(|error| format!("its server of tokens: {error}"))?;
+    reader.read_to_end(&mut bytes).map_err(|error| format!("token server: {error}"))?;
     let answer: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let token = answer["token"].as_str().or_else(|| answer["access_token"].as_str());
     let is_field =
         |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
     let token = token.filter(is_field).map(str::to_owned);
-    token.ok_or_else(|| "its server of tokens gives none".to_owned())
+    token.ok_or_else(|| "the token server returned no token".to_owned())
 }
 
 /// Escapes a text for the query of an address.

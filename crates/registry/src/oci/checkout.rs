@@ -134,7 +134,7 @@ impl<'a> OciSlot<'a> {
             Err(error) if error.is_about_reach() => match self.find_earlier_checkout()? {
                 Some(mut checkout) => {
                     let digest = checkout.commit.get(..19).unwrap_or_default();
-                    let note = format!("{error}; {digest} of an earlier run is used instead");
+                    let note = format!("{error}; using {digest} from an earlier run");
                     checkout.notes.insert(0, note);
                     Ok(checkout)
                 }
@@ -290,7 +290,7 @@ impl<'a> OciSlot<'a> {
         let mut layers: BTreeMap<String, Descriptor> = BTreeMap::new();
         for part in &parts {
             if part.document.is_index() {
-                return Err(self.wrong_shape("its index lists another index").into());
+                return Err(self.wrong_shape("has a nested index").into());
             }
             self.check_kind(&part.document)?;
             for layer in part.document.layers.iter().flatten() {
@@ -335,13 +335,13 @@ impl<'a> OciSlot<'a> {
         Err(match kind {
             "application/vnd.oci.image.config.v1+json"
             | "application/vnd.docker.container.image.v1+json" => {
-                self.wrong_shape("is an image of a container, which has no guidance")
+                self.wrong_shape("is a container image, not guidance")
             }
-            "" => self.wrong_shape("does not say what kind of artifact it is"),
-            SOURCE => self.wrong_shape("is the list of a source, and not an index"),
+            "" => self.wrong_shape("has no artifact type"),
+            SOURCE => self.wrong_shape("is a source artifact, not an index"),
             kind => {
                 let kind = one_line(kind);
-                self.wrong_shape(&format!("artifacts of the kind `{kind}` are not known"))
+                self.wrong_shape(&format!("unknown artifact type `{kind}`"))
             }
         })
     }
@@ -382,7 +382,7 @@ impl<'a> OciSlot<'a> {
                     own.push(PackedFile { path, bytes, program: false });
                 } else {
                     let media_type = one_line(&layer.media_type);
-                    let problem = format!("layers of the kind `{media_type}` are not known");
+                    let problem = format!("unknown layer type `{media_type}`");
                     return Err(self.wrong_shape(&problem));
                 }
             }
@@ -394,7 +394,7 @@ impl<'a> OciSlot<'a> {
                     && files.get(&known.path) != Some(&known)
                 {
                     let path = one_line(&known.path);
-                    let problem = format!("has two files `{path}` with different content");
+                    let problem = format!("contains `{path}` twice, with different content");
                     return Err(self.wrong_shape(&problem));
                 }
             }
@@ -404,12 +404,14 @@ impl<'a> OciSlot<'a> {
             let above = path.match_indices('/').map(|(end, _)| &path[..end]);
             if let Some(above) = above.into_iter().find(|above| files.contains_key(*above)) {
                 let above = one_line(above);
-                return Err(self.wrong_shape(&format!("`{above}` is a file and a directory in it")));
+                return Err(self.wrong_shape(&format!(
+                    "contains `{above}` both as a file and as a directory"
+                )));
             }
         }
         let notes = match links {
             0 => Vec::new(),
-            count => vec![format!("{count} links or devices were left out")],
+            count => vec![format!("skipped {count} links or devices")],
         };
         Ok((files, notes))
     }

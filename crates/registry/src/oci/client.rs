@@ -118,7 +118,7 @@ impl<'s> RegistryClient<'s> {
 
     fn create_agent(&self, is_encrypted: bool, host: &str) -> Result<ureq::Agent, OciError> {
         let route = Route::from_environment(self.system, is_encrypted, host).map_err(|error| {
-            self.unreachable_error(format!("`SSL_CERT_FILE` cannot be read: {error}"))
+            self.unreachable_error(format!("cannot read `SSL_CERT_FILE`: {error}"))
         })?;
         route.create_agent().map_err(|problem| self.unreachable_error(problem))
     }
@@ -181,13 +181,13 @@ impl<'s> RegistryClient<'s> {
                             self.fetch_authorization(&response)?;
                         }
                         401 | 403 => {
-                            let said = format!("it answers {}", describe_answer(response));
+                            let said = format!("status {}", describe_answer(response));
                             let repository = self.shown.clone();
                             return Err(OciError::Denied { repository, said });
                         }
                         429 | 500 | 502 | 503 | 504 => {
                             let later = find_header(&response, "retry-after").map(str::to_owned);
-                            said = format!("it answers {}", describe_answer(response));
+                            said = format!("status {}", describe_answer(response));
                             if let Some(later) = later {
                                 said = format!("{said}, retry after {later}");
                             }
@@ -219,7 +219,7 @@ impl<'s> RegistryClient<'s> {
                 }
                 Err(Failure::Wire(error)) if is_about_trust(&error) => {
                     return Err(self.unreachable_error(format!(
-                        "{error}; `SSL_CERT_FILE` names the certificates of an own authority"
+                        "{error}; set `SSL_CERT_FILE` to trust your own certificate authority"
                     )));
                 }
                 Err(Failure::Wire(error)) => {
@@ -228,7 +228,7 @@ impl<'s> RegistryClient<'s> {
                 }
             }
         }
-        Err(self.unreachable_error(format!("{said}; it was asked {ATTEMPTS} times")))
+        Err(self.unreachable_error(format!("{said} (after {ATTEMPTS} attempts)")))
     }
 
     /// Returns the target of a redirect on the same host. `None` for the content of a layer, whose caller
@@ -286,11 +286,11 @@ impl<'s> RegistryClient<'s> {
         }
         if challenges.iter().any(|one| matches!(one, Challenge::Basic)) {
             let field = account.as_ref().and_then(Credentials::basic_header);
-            let field = field.ok_or_else(|| denied("it wants an account, and none is known"))?;
+            let field = field.ok_or_else(|| denied("login required, and no credentials found"))?;
             *lock_mutex(&self.authorization) = Some(field);
             return Ok(());
         }
-        Err(denied("it wants a kind of account that is not known"))
+        Err(denied("unsupported authentication scheme"))
     }
 
     fn target_path(&self, rest: &str) -> String {
@@ -334,7 +334,7 @@ impl<'s> RegistryClient<'s> {
                 repository: self.shown.clone(),
                 reference: reference.to_owned(),
             }),
-            _ => Err(self.unreachable_error(format!("it answers {}", describe_answer(response)))),
+            _ => Err(self.unreachable_error(format!("status {}", describe_answer(response)))),
         }
     }
 
@@ -395,7 +395,7 @@ impl<'s> RegistryClient<'s> {
                 .map_err(|error| self.unreachable_error(error.to_string()))?;
             base = uri;
         }
-        Err(self.unreachable_error("it sends a layer from one place to the next"))
+        Err(self.unreachable_error("too many redirects for a layer"))
     }
 
     fn fetch_manifest(&self, reference: &str) -> Result<Fetched, OciError> {
@@ -453,9 +453,9 @@ impl Store for RegistryClient<'_> {
                 self.send_with_retries(&Message { method, target, accept, body: None })?;
             let response = self.check_response("tags", response)?;
             let next = find_header(&response, "link").and_then(next_page);
-            let bytes = self.read_body(response, "the list of tags", MANIFEST_BYTES)?;
+            let bytes = self.read_body(response, "the tag list", MANIFEST_BYTES)?;
             let page: serde_json::Value = serde_json::from_slice(&bytes)
-                .map_err(|_| self.unreachable_error("its list of tags is not valid"))?;
+                .map_err(|_| self.unreachable_error("invalid tag list"))?;
             let tags = page["tags"].as_array().into_iter().flatten();
             let tags = tags.filter_map(|tag| tag.as_str()).filter(|tag| check_tag(tag).is_ok());
             found.extend(tags.map(str::to_owned));
@@ -472,7 +472,7 @@ impl Store for RegistryClient<'_> {
         let Some(response) = OciError::if_present(self.check_response(digest, response))? else {
             return self.listed_by_tag(digest);
         };
-        let bytes = self.read_body(response, "the list of signatures", MANIFEST_BYTES)?;
+        let bytes = self.read_body(response, "the signature list", MANIFEST_BYTES)?;
         Ok(Fetched::new(&self.shown, bytes)?.document.manifests.unwrap_or_default())
     }
 

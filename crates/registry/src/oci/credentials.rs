@@ -136,7 +136,7 @@ fn run_credential_helper(
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
     if !is_name(helper) {
-        return Err("the name of the credential helper is not valid".to_owned());
+        return Err("invalid credential helper name".to_owned());
     }
     let program = format!("docker-credential-{helper}");
     let mut call = Call::new(program.as_str(), "/", HELPER_TIME, HELPER_BYTES).arg("get");
@@ -154,11 +154,11 @@ fn run_credential_helper(
             let is_missing = String::from_utf8_lossy(&output).contains("credentials not found");
             return if is_missing { Ok(None) } else { Err(format!("`{program}` failed")) };
         }
-        Ok(_) => return Err(format!("`{program}` did not end by itself")),
+        Ok(_) => return Err(format!("`{program}` did not exit in time")),
         Err(error) => return Err(format!("`{program}`: {error}")),
     }
-    let answer: Value = serde_json::from_slice(&output)
-        .map_err(|_| format!("`{program}` answered in an unknown way"))?;
+    let answer: Value =
+        serde_json::from_slice(&output).map_err(|_| format!("unexpected output of `{program}`"))?;
     let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
     Ok(Some(match text("Username").as_str() {
         "<token>" => Credentials::Identity(text("Secret")),
@@ -206,7 +206,7 @@ mod tests {
     fn a_helper_is_a_name() {
         let config = serde_json::json!({"credHelpers": {"a.example": "../evil"}});
         let refused = of_config(&MemorySystem::default(), &config, "a.example");
-        let problem = "the name of the credential helper is not valid";
+        let problem = "invalid credential helper name";
         assert_eq!(refused.err().as_deref(), Some(problem));
     }
 }

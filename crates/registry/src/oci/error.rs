@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum OciError {
     /// The registry does not answer, or answers with an error of its own.
-    #[error("the registry could not be reached for `{repository}`: {said}")]
+    #[error("the registry request for `{repository}` failed: {said}")]
     Unreachable {
         /// The address of the repository.
         repository: String,
@@ -14,7 +14,7 @@ pub enum OciError {
     },
     /// The registry wants an account, or another one.
     #[error(
-        "the registry denies `{repository}`: {said}; `docker login` or another tool keeps accounts"
+        "the registry denied access to `{repository}`: {said}; run `docker login` for this registry"
     )]
     Denied {
         /// The address of the repository.
@@ -23,7 +23,7 @@ pub enum OciError {
         said: String,
     },
     /// The repository has no such tag or digest.
-    #[error("`{repository}` has no `{reference}`")]
+    #[error("no `{reference}` in `{repository}`")]
     Missing {
         /// The address of the repository.
         repository: String,
@@ -31,7 +31,7 @@ pub enum OciError {
         reference: String,
     },
     /// The registry refuses to keep something.
-    #[error("the registry did not take {what} for `{repository}`: {said}")]
+    #[error("the registry rejected {what} for `{repository}`: {said}")]
     NotTaken {
         /// The address of the repository.
         repository: String,
@@ -42,7 +42,7 @@ pub enum OciError {
     },
     /// The answer leads elsewhere.
     #[error(
-        "the registry sends `{repository}` to `{target}`, which is not followed; name that registry, if it is right"
+        "the registry redirects `{repository}` to `{target}`, and brief does not follow it; use that address if you trust it"
     )]
     Redirected {
         /// The address of the repository.
@@ -51,7 +51,9 @@ pub enum OciError {
         target: String,
     },
     /// The content has another digest than was asked for.
-    #[error("`{repository}`: the content of `{digest}` has the digest `{found}`; do not trust it")]
+    #[error(
+        "digest mismatch in `{repository}`: expected `{digest}`, found `{found}`; do not trust it"
+    )]
     Digest {
         /// The address of the repository.
         repository: String,
@@ -82,7 +84,7 @@ pub enum OciError {
     },
     /// A file in the artifact would escape its directory.
     #[error(
-        "`{repository}` has the name `{name}`, which would lead out of its directory; do not trust it"
+        "unsafe file name `{name}` in `{repository}`: points outside its directory; do not trust this source"
     )]
     HostileName {
         /// The address of the repository.
@@ -91,7 +93,7 @@ pub enum OciError {
         name: String,
     },
     /// Accounts of the user cannot be read.
-    #[error("the account for `{host}` cannot be read: {problem}")]
+    #[error("cannot read the credentials for `{host}`: {problem}")]
     Account {
         /// The host of the registry.
         host: String,
@@ -99,7 +101,7 @@ pub enum OciError {
         problem: String,
     },
     /// A directory cannot be read or written.
-    #[error("`{path}` cannot be used: {problem}")]
+    #[error("cannot use `{path}`: {problem}")]
     Disk {
         /// The path.
         path: String,

@@ -75,7 +75,7 @@ impl<'s> Layout<'s> {
     }
 
     fn read_entries(&self) -> Result<Vec<Descriptor>, OciError> {
-        let problem = "the directory has no `index.json`, so it is not an image layout";
+        let problem = "is not an image layout (no `index.json`)";
         let index =
             self.read_index()?.ok_or_else(|| OciError::wrong_shape(&self.shown, problem))?;
         Ok(index.manifests.unwrap_or_default())

@@ -112,11 +112,11 @@ impl Document {
 
     /// Parses a document. The error is a message.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Document, String> {
-        let document: Document = serde_json::from_slice(bytes)
-            .map_err(|error| format!("its manifest is not valid: {error}"))?;
+        let document: Document =
+            serde_json::from_slice(bytes).map_err(|error| format!("invalid manifest: {error}"))?;
         if document.schema_version != 2 {
             return Err(format!(
-                "its manifest has the version {}, and this program knows 2",
+                "unsupported manifest version {}; brief supports version 2",
                 document.schema_version
             ));
         }

@@ -25,7 +25,7 @@ pub fn promote_artifact(
     tag: &str,
 ) -> Result<Promotion, OciError> {
     super::reference::check_tag(tag).map_err(|reason| {
-        let problem = format!("`{}` cannot be a tag: {reason}", crate::address::one_line(tag));
+        let problem = format!("invalid tag `{}`: {reason}", crate::address::one_line(tag));
         OciError::wrong_shape(&source.repository(), problem)
     })?;
     let store = open_store(system, source, Purpose::Write);

@@ -95,7 +95,7 @@ pub struct PublishedPart {
 #[non_exhaustive]
 pub enum PublishError {
     /// The directory cannot be read.
-    #[error("the directory `{}` cannot be opened: {problem}", path.display())]
+    #[error("cannot open the directory `{}`: {problem}", path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
@@ -106,10 +106,10 @@ pub enum PublishError {
     #[error(transparent)]
     Choose(#[from] ChooseError),
     /// Items are not valid.
-    #[error("some items are not valid, so nothing was published")]
+    #[error("some items are invalid; nothing was published")]
     Invalid(Vec<Diagnostic>),
     /// A bundle cannot be resolved.
-    #[error("the bundle `{bundle}` cannot be resolved: {problem}")]
+    #[error("cannot resolve the bundle `{bundle}`: {problem}")]
     Bundle {
         /// The name of the bundle.
         bundle: String,
@@ -117,10 +117,12 @@ pub enum PublishError {
         problem: String,
     },
     /// The address names a digest, which follows from the content.
-    #[error("`{0}` names a digest, which follows from the content; name a tag")]
+    #[error(
+        "cannot publish to the digest in `{0}`: brief computes the digest from the content; name a tag"
+    )]
     Digest(String),
     /// A version leads to something else already.
-    #[error("`{tag}` is published already, with other content: {digest}")]
+    #[error("`{tag}` is already published with different content: {digest}")]
     Taken {
         /// The tag.
         tag: String,
@@ -128,7 +130,7 @@ pub enum PublishError {
         digest: String,
     },
     /// A bundle of another tool is not about the artifact.
-    #[error("the bundle does not fit {digest}: {problem}")]
+    #[error("the Sigstore bundle does not match {digest}: {problem}")]
     Bundled {
         /// The digest of the artifact.
         digest: String,
@@ -179,7 +181,8 @@ pub fn publish_items(
             let origin = repository.origin_of(root.path(), files)?;
             if origin.is_none() {
                 notes.push(
-                    "not all files are committed, so the artifact names no revision".to_owned(),
+                    "the artifact records no revision: the repository has uncommitted files"
+                        .to_owned(),
                 );
             }
             origin
@@ -350,12 +353,13 @@ impl Artifacts {
             let file = registry
                 .find_bundle(name)
                 .map(|found| pack_source(root, found.document().source()));
-            let file = file.transpose()?.ok_or_else(|| failed(format!("there is no `{name}`")))?;
+            let file =
+                file.transpose()?.ok_or_else(|| failed(format!("file not found: `{name}`")))?;
             layers.push(self.add_layer(vec![file])?);
         }
         for id in &closure.items {
             let layer = layer_of.get(&id.full_name());
-            let layer = layer.ok_or_else(|| failed(format!("the {id} is missing or not valid")))?;
+            let layer = layer.ok_or_else(|| failed(format!("the {id} is missing or invalid")))?;
             layers.push(layer.clone());
         }
         layers.sort();
@@ -365,7 +369,7 @@ impl Artifacts {
 
     fn add_layer(&mut self, mut files: Vec<PackedFile>) -> Result<Descriptor, OciError> {
         let bytes = pack_files(&mut files).map_err(|error| {
-            OciError::wrong_shape("the source", format!("a path cannot be packed: {error}"))
+            OciError::wrong_shape("the source", format!("cannot pack a path: {error}"))
         })?;
         let descriptor = Descriptor::from_bytes(LAYER, &bytes);
         self.files.insert(descriptor.digest.clone(), files);
@@ -442,7 +446,7 @@ fn pack_source(root: &Root, source: &Source) -> Result<PackedFile, OciError> {
     let below = source.path().strip_prefix(root.path()).ok().and_then(Path::to_str);
     let below = below.ok_or_else(|| OciError::Disk {
         path: source.path().display().to_string(),
-        problem: "its path is not below the source, or is not UTF-8".to_owned(),
+        problem: "its path is outside the source or not UTF-8".to_owned(),
     })?;
     let path = below.replace('\\', "/");
     Ok(PackedFile { path, bytes: source.bytes_from_line(0).to_vec(), program: false })

@@ -79,9 +79,9 @@ impl OciSource {
         // With both, the digest decides, as in other tools.
         let reference = digest.or(tag).map(str::to_owned);
         let place = if is_registry {
-            let (host, path) = rest
-                .split_once('/')
-                .ok_or_else(|| refused("a repository comes after the host: `oci://HOST/PATH`"))?;
+            let (host, path) = rest.split_once('/').ok_or_else(|| {
+                refused("has no repository after the host: write `oci://HOST/PATH`")
+            })?;
             check_host(host).map_err(refused)?;
             check_path(path).map_err(refused)?;
             if host.len() + path.len() > NAME_LENGTH {
@@ -90,7 +90,7 @@ impl OciSource {
             OciPlace::Registry { host: host.to_ascii_lowercase(), path: path.to_owned() }
         } else {
             if rest.is_empty() {
-                return Err(refused("a directory comes after `oci-layout:`"));
+                return Err(refused("has no directory after `oci-layout:`"));
             }
             OciPlace::Layout(brief_system::paths::clean_path(&base.join(rest)))
         };
@@ -156,8 +156,10 @@ pub(crate) fn is_digest(text: &str) -> bool {
 fn check_digest(text: &str) -> Result<(), &'static str> {
     match text.split_once(':') {
         Some(("sha256", digits)) if crate::lock::is_sha256(digits) => Ok(()),
-        Some(("sha512", _)) => Err("only SHA-256 digests are supported"),
-        _ => Err("a digest is `sha256:` and 64 digits of `0-9a-f`"),
+        Some(("sha512", _)) => {
+            Err("uses an unsupported digest algorithm; only SHA-256 is supported")
+        }
+        _ => Err("a digest must be `sha256:` and 64 digits of `0-9a-f`"),
     }
 }
 
@@ -169,13 +171,15 @@ pub(crate) fn check_tag(tag: &str) -> Result<(), &'static str> {
     if is_valid {
         Ok(())
     } else {
-        Err("a tag has up to 128 of `A-Za-z0-9_.-`, and starts with a letter, digit or `_`")
+        Err(
+            "a tag must have at most 128 characters of `A-Za-z0-9_.-` and start with a letter, digit or `_`",
+        )
     }
 }
 
 fn check_host(host: &str) -> Result<(), &'static str> {
     if host.contains('@') {
-        return Err("it holds an account; `docker login` or another tool keeps those");
+        return Err("contains credentials; use `docker login` instead");
     }
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !port.contains(']') => (name, Some(port)),
@@ -194,7 +198,7 @@ fn check_host(host: &str) -> Result<(), &'static str> {
         .and_then(|rest| rest.strip_suffix(']'))
         .is_some_and(|address| address.parse::<std::net::Ipv6Addr>().is_ok());
     let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
-    if (is_name(name) || is_literal) && is_port { Ok(()) } else { Err("its host is not valid") }
+    if (is_name(name) || is_literal) && is_port { Ok(()) } else { Err("has an invalid host") }
 }
 
 /// Checks the rules of the distribution specification for repositories.
@@ -215,7 +219,7 @@ fn check_path(path: &str) -> Result<(), &'static str> {
         Ok(())
     } else {
         Err(
-            "the path has lower-case letters and digits, with single `.`, `_` or `-` between them, and `/`",
+            "the path may contain lowercase letters, digits, `/`, and single `.`, `_` or `-` between them",
         )
     }
 }

@@ -40,11 +40,11 @@ const P256_KEY: [u8; 26] = [
 pub enum KeyError {
     /// The file is in another format.
     #[error(
-        "is not an unencrypted PKCS#8 key in PEM; `openssl genpkey -algorithm ed25519` makes one, `openssl pkcs8 -topk8 -nocrypt` converts another"
+        "is not an unencrypted PKCS#8 key in PEM; run `openssl genpkey -algorithm ed25519` to create one, or `openssl pkcs8 -topk8 -nocrypt` to convert a key"
     )]
     Format,
     /// The key is for another algorithm.
-    #[error("is neither an Ed25519 key nor one for ECDSA with P-256")]
+    #[error("is neither an Ed25519 key nor an ECDSA P-256 key")]
     Algorithm,
 }
 
@@ -115,7 +115,7 @@ pub(super) fn sign_artifact(
     let public = key.public_key();
     let bundle = signed_bundle(&subject.digest, &public, |text| key.sign(text));
     let bundle = bundle.ok_or_else(|| {
-        OciError::wrong_shape(repository, "the system has no random numbers for a signature")
+        OciError::wrong_shape(repository, "cannot sign: the system has no source of random numbers")
     })?;
     attach_bundle(store, subject, bundle.to_string().as_bytes(), Some(&public))
 }

@@ -125,7 +125,7 @@ impl<'d> Disk<'d> {
         let (directory, name) = match self.parent_of(path) {
             Ok(Some(found)) => found,
             Ok(None) => return DiskState::Missing,
-            Err(_) => return DiskState::InTheWay("lies behind a link or a file".to_owned()),
+            Err(_) => return DiskState::InTheWay("is behind a link or a file".to_owned()),
         };
         let mut hasher = Hasher::default();
         let read = directory.read_pieces(name, limits::SUPPORT_FILE_BYTES, &mut |piece| {

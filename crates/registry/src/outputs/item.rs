@@ -119,7 +119,9 @@ impl ItemFiles {
         if hasher.finish() == file.record.sha256 {
             Ok(())
         } else {
-            Err(io::Error::other(format!("`{path}` of the source changed while it was read")))
+            Err(io::Error::other(format!(
+                "`{path}` of the source changed while brief was reading it"
+            )))
         }
     }
 }
@@ -128,7 +130,7 @@ impl ItemFiles {
 /// missing.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
-const IS_POINTER: &str = "is a pointer of Git LFS, and its content is not in the repository";
+const IS_POINTER: &str = "is a Git LFS pointer, and its content is not in the repository";
 
 fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFile, ReadError> {
     let mut hasher = Hasher::default();
@@ -162,7 +164,7 @@ fn unreadable_diagnostic(item: &PortableItem, path: &str, error: &ReadError) -> 
         let help = "commit the file itself, or move it out of the item";
         return Box::new(problem.with_help(help));
     }
-    let message = format!("the file cannot be read: {error}");
+    let message = format!("cannot read the file: {error}");
     let problem = Diagnostic::new(rules::item::UNREADABLE, &source, Span::default(), message);
     Box::new(problem.with_help("the files beside an item must be regular files of at most 16 MiB"))
 }
@@ -171,7 +173,7 @@ fn unreadable_diagnostic(item: &PortableItem, path: &str, error: &ReadError) -> 
 pub(crate) fn changed_file(item: &PortableItem, path: &str, error: &io::Error) -> Box<Diagnostic> {
     let problem =
         unreadable_diagnostic(item, path, &ReadError::Io(io::Error::other(error.to_string())));
-    Box::new(problem.with_help("run the same command again when nothing changes the source"))
+    Box::new(problem.with_help("run the command again while the source does not change"))
 }
 
 /// Returns the hash of an item's content, which does not depend on its directory.
@@ -244,6 +246,6 @@ mod tests {
         assert_eq!(written, text(b'a'));
         system.replace_file(&path, &text(b'b')).unwrap();
         let refused = item.copy_file("large", &mut io::sink()).unwrap_err();
-        assert_eq!(refused.to_string(), "`large` of the source changed while it was read");
+        assert_eq!(refused.to_string(), "`large` of the source changed while brief was reading it");
     }
 }

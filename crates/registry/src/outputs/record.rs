@@ -85,7 +85,10 @@ impl OutputRecord {
         let record: OutputRecord =
             serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         if record.version != VERSION {
-            return Err(format!("has version {}, and only {VERSION} is known", record.version));
+            return Err(format!(
+                "has version {}, but brief supports only version {VERSION}",
+                record.version
+            ));
         }
         // A later run removes files by these paths.
         let paths = record.items.values().flat_map(|item| item.files.keys());

@@ -27,20 +27,20 @@ pub(super) fn check_log_entry(
     is_proof_needed: bool,
 ) -> Result<bool, SigstoreError> {
     let body: Value = serde_json::from_slice(&entry.canonicalized_body.0)
-        .map_err(|_| SigstoreError::Invalid("the entry of its log is not JSON"))?;
+        .map_err(|_| SigstoreError::Invalid("its log entry is not JSON"))?;
     if !is_about(&body, entry, about) {
-        return Err(SigstoreError::Invalid("the entry of its log is about another signature"));
+        return Err(SigstoreError::Invalid("its log entry belongs to another signature"));
     }
     let is_promised = entry.inclusion_promise.is_some();
     if let Some(promise) = &entry.inclusion_promise
         && !key.has_signed(promised_text(entry).as_bytes(), &promise.signed_entry_timestamp.0)
     {
-        return Err(SigstoreError::Invalid("the promise of its log is not valid"));
+        return Err(SigstoreError::Invalid("its log entry has an invalid inclusion promise"));
     }
     match &entry.inclusion_proof {
         Some(proof) => check_proof(entry, proof, key)?,
         None if is_proof_needed || !is_promised => {
-            return Err(SigstoreError::Invalid("the proof of its log is missing"));
+            return Err(SigstoreError::Invalid("its log entry has no inclusion proof"));
         }
         None => {}
     }
@@ -68,14 +68,14 @@ fn encode_hex(bytes: &[u8]) -> String {
 fn check_proof(entry: &LogEntry, proof: &Proof, key: &PublicKey) -> Result<(), SigstoreError> {
     let checkpoint = proof.checkpoint.as_ref();
     let checkpoint =
-        checkpoint.ok_or(SigstoreError::Invalid("the proof of its log has no checkpoint"))?;
+        checkpoint.ok_or(SigstoreError::Invalid("its inclusion proof has no checkpoint"))?;
     let signed = signed_root(&checkpoint.envelope, &entry.log_id.key_id.0, key)?;
     let size = u64::try_from(proof.tree_size.0).unwrap_or_default();
     let index = u64::try_from(proof.log_index.0).unwrap_or(u64::MAX);
     let is_proven = signed == (size, proof.root_hash.0.clone())
         && root_of(index, size, &entry.canonicalized_body.0, proof)
             .is_some_and(|root| root == proof.root_hash.0);
-    is_proven.then_some(()).ok_or(SigstoreError::Invalid("the proof of its log is not valid"))
+    is_proven.then_some(()).ok_or(SigstoreError::Invalid("its inclusion proof is invalid"))
 }
 
 /// Computes the root of a tree from an entry and the hashes beside its way.
@@ -109,7 +109,7 @@ fn root_of(index: u64, size: u64, body: &[u8], proof: &Proof) -> Option<Vec<u8>>
 
 /// Returns the size and the root of a tree from a checkpoint that the log has signed.
 fn signed_root(text: &str, log: &[u8], key: &PublicKey) -> Result<(u64, Vec<u8>), SigstoreError> {
-    let malformed = SigstoreError::Invalid("the checkpoint of its log cannot be read");
+    let malformed = SigstoreError::Invalid("its log checkpoint is unreadable");
     let Some(end) = text.find("\n\n") else { return Err(malformed) };
     let (note, signatures) = (&text[..=end], &text[end + 2..]);
     let signed = signatures.lines().filter_map(|line| {
@@ -120,7 +120,7 @@ fn signed_root(text: &str, log: &[u8], key: &PublicKey) -> Result<(u64, Vec<u8>)
     });
     // Others may have signed, too.
     if !signed.into_iter().any(|signature| key.has_signed(note.as_bytes(), &signature)) {
-        return Err(SigstoreError::Invalid("the checkpoint of its log is not signed by the log"));
+        return Err(SigstoreError::Invalid("its log checkpoint is not signed by the log"));
     }
     let mut lines = note.lines();
     let origin = lines.next().filter(|line| !line.is_empty());

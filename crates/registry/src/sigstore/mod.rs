@@ -39,7 +39,7 @@ pub(crate) enum SigstoreError {
     #[error("{0}")]
     Unknown(&'static str),
     /// Something was signed before or after the time for which its signer may sign.
-    #[error("{what} is valid from {from} to {until}, and the signature is of {at}")]
+    #[error("{what} is valid from {from} to {until}, but the signature is dated {at}")]
     Expired {
         /// The certificate, log or authority.
         what: &'static str,
@@ -111,7 +111,7 @@ impl Signed<'_> {
         for stamp in stamps.flat_map(|data| &data.rfc3161_timestamps) {
             let stamp = SignedTime::parse_der(&stamp.signed_timestamp.0, self.signature).ok_or(
                 SigstoreError::Invalid(
-                    "its timestamp cannot be read, or is about another signature",
+                    "its timestamp is unreadable or belongs to another signature",
                 ),
             )?;
             let at = to_system_time(stamp.seconds)?;
@@ -142,7 +142,7 @@ pub(crate) fn fuzz_sigstore(bytes: &[u8]) {
 /// Checks that a text is a bundle about an artifact. Verifies no signature.
 pub(crate) fn check_subject(text: &str, artifact: &[u8]) -> Result<(), SigstoreError> {
     let bundle: Bundle = serde_json::from_str(text)
-        .map_err(|_| SigstoreError::Invalid("its bundle cannot be read"))?;
+        .map_err(|_| SigstoreError::Invalid("its bundle is unreadable"))?;
     statement::parse_signed_content(&bundle, artifact).map(|_| ())
 }
 
@@ -157,22 +157,21 @@ impl Trust {
         now: SystemTime,
     ) -> Result<Verified, SigstoreError> {
         let bundle: Bundle = serde_json::from_str(text)
-            .map_err(|_| SigstoreError::Invalid("its bundle cannot be read"))?;
+            .map_err(|_| SigstoreError::Invalid("its bundle is unreadable"))?;
         let version = version_of(&bundle.media_type)
-            .ok_or(SigstoreError::Invalid("its bundle has a version that is not known"))?;
+            .ok_or(SigstoreError::Invalid("its bundle has an unknown version"))?;
         let content = statement::parse_signed_content(&bundle, artifact)?;
         let material = &bundle.verification_material;
         if material.tlog_entries.len() > 1 {
-            return Err(SigstoreError::Invalid("its bundle has several entries of logs"));
+            return Err(SigstoreError::Invalid("its bundle has several log entries"));
         }
         let chain = material.x509_certificate_chain.iter().flat_map(|chain| &chain.certificates);
         let certificate = material.certificate.iter().chain(chain).next();
         match (certificate, &material.public_key) {
             (Some(certificate), None) => {
                 let certificate = Certificate::parse_der(&certificate.raw_bytes.0)
-                    .ok_or(SigstoreError::Invalid("its certificate cannot be read"))?;
-                let mut problem =
-                    SigstoreError::Unknown("there is no trust root for certificates of identities");
+                    .ok_or(SigstoreError::Invalid("its certificate is unreadable"))?;
+                let mut problem = SigstoreError::Unknown("no trust root for identity certificates");
                 for (root, is_of_machine) in &self.roots {
                     match verify_keyless(root, &certificate, &content, material, version, now) {
                         Ok((signer, at)) => {
@@ -208,7 +207,7 @@ impl Trust {
             let is_known =
                 self.keys.iter().chain(beside).any(|key| statement::key_hint(key) == hint);
             return Err(if is_known || beside.is_some() {
-                SigstoreError::Invalid("its signature is not valid")
+                SigstoreError::Invalid("its signature is invalid")
             } else {
                 SigstoreError::Unknown("its key is not one of `trusted_keys.pem`")
             });
@@ -241,20 +240,22 @@ fn verify_keyless(
     now: SystemTime,
 ) -> Result<(Signer, SystemTime), SigstoreError> {
     let key = certificate.key.as_ref();
-    let key = key.ok_or(SigstoreError::Invalid("its certificate has a key of another kind"))?;
+    let key = key.ok_or(SigstoreError::Invalid("its certificate has an unsupported key type"))?;
     let times = signed.check_times(root, material, version, &certificate.der, key)?;
     if !times.is_logged && root.has_logs {
-        return Err(SigstoreError::Invalid("its bundle has no entry of a transparency log"));
+        return Err(SigstoreError::Invalid("its bundle has no transparency log entry"));
     }
     let Some(at) = times.signed.iter().copied().max() else {
-        return Err(SigstoreError::Invalid("no log and no authority has signed the time of it"));
+        return Err(SigstoreError::Invalid(
+            "its time is not signed by a log or timestamp authority",
+        ));
     };
     for at in times.signed {
         check_past_time(at, now)?;
         check_certificate(root, certificate, at)?;
     }
     if !key.has_signed(&signed.message, signed.signature) {
-        return Err(SigstoreError::Invalid("its signature is not valid"));
+        return Err(SigstoreError::Invalid("its signature is invalid"));
     }
     let (identity, issuer) = certificate.identity().zip(certificate.identity_issuer()).ok_or(
         SigstoreError::Invalid("its certificate does not name one identity and its issuer"),
@@ -271,7 +272,7 @@ fn check_certificate(root: &Root, certificate: &Certificate, at: i64) -> Result<
         .authorities
         .iter()
         .filter(|(chain, _)| certificate.is_vouched_for(chain, CODE_SIGNING, at));
-    let problem = "no authority of the trust root vouches for its certificate";
+    let problem = "its certificate is not issued by an authority of the trust root";
     let first = vouching.next().ok_or(SigstoreError::Unknown(problem))?;
     let moment = to_system_time(at)?;
     let fitting = [first].into_iter().chain(vouching).find(|(_, period)| period.contains(moment));
@@ -294,7 +295,7 @@ fn check_certificate(root: &Root, certificate: &Certificate, at: i64) -> Result<
                 })
             })
         });
-    let problem = "no log of certificates of the trust root knows its certificate";
+    let problem = "its certificate is not in a certificate log of the trust root";
     is_logged.then_some(()).ok_or(SigstoreError::Invalid(problem))
 }
 
@@ -304,7 +305,7 @@ fn to_system_time(seconds: i64) -> Result<SystemTime, SigstoreError> {
         .and_then(|seconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)))
         // Text cannot express a later one.
         .filter(|time| *time < SystemTime::UNIX_EPOCH + Duration::from_hours(70_389_528))
-        .ok_or(SigstoreError::Invalid("a time cannot be read"))
+        .ok_or(SigstoreError::Invalid("a time is unreadable"))
 }
 
 /// Refuses a time that is still to come.

@@ -46,21 +46,23 @@ pub(super) fn parse_signed_content<'b>(
     match (&bundle.dsse_envelope, &bundle.message_signature) {
         (Some(envelope), None) => {
             let [signature] = envelope.signatures.as_slice() else {
-                return Err(SigstoreError::Invalid("its envelope has not one signature"));
+                return Err(SigstoreError::Invalid("its envelope must have exactly one signature"));
             };
             let payload = &envelope.payload.0;
             let statement: Statement = Some(&envelope.payload_type)
                 .filter(|kind| *kind == STATEMENT)
                 .and_then(|_| serde_json::from_slice(payload).ok())
                 .filter(|statement: &Statement| TYPES.contains(&statement.kind.as_str()))
-                .ok_or(SigstoreError::Invalid("its envelope has no statement that is known"))?;
+                .ok_or(SigstoreError::Invalid("its envelope has no known statement"))?;
             let own = brief_system::hash::sha256(artifact);
             let is_own = |subject: &Subject| subject.digest.get("sha256") == Some(&own);
             if !statement.subject.iter().any(is_own) {
-                return Err(SigstoreError::Invalid("its statement is about something else"));
+                return Err(SigstoreError::Invalid("its statement has a different subject"));
             }
             if !PREDICATES.contains(&statement.predicate_type.as_str()) {
-                return Err(SigstoreError::Invalid("its statement is not a signature or a build"));
+                return Err(SigstoreError::Invalid(
+                    "its statement is neither a signature nor build provenance",
+                ));
             }
             Ok(Signed {
                 message: to_be_signed(&envelope.payload_type, payload),
@@ -80,7 +82,7 @@ pub(super) fn parse_signed_content<'b>(
                 digest.digest.0 == hash.hash_bytes(artifact)
             });
             if !is_about {
-                return Err(SigstoreError::Invalid("its signature is about something else"));
+                return Err(SigstoreError::Invalid("its signature is for different content"));
             }
             Ok(Signed {
                 message: artifact.to_owned(),
@@ -88,7 +90,7 @@ pub(super) fn parse_signed_content<'b>(
                 signature: &message.signature.0,
             })
         }
-        _ => Err(SigstoreError::Invalid("its bundle has not one signature")),
+        _ => Err(SigstoreError::Invalid("its bundle must have exactly one signature")),
     }
 }
 

@@ -63,7 +63,7 @@ fn another_artifact_log_or_authority_is_refused() {
     let elsewhere = instance.create_bundle(b"other", &wanted);
     assert_eq!(
         outcome(&trust(&instance), &elsewhere),
-        Err(SigstoreError::Invalid("its statement is about something else"))
+        Err(SigstoreError::Invalid("its statement has a different subject"))
     );
 }
 
@@ -92,7 +92,7 @@ fn times_outside_of_a_period_are_refused_with_their_dates() {
             let problem = outcome(&trust(&instance), &instance.create_bundle(ARTIFACT, &wanted));
             let problem = problem.unwrap_err().to_string();
             assert!(problem.starts_with("its certificate is valid from 2025-06-15T"), "{problem}");
-            assert!(problem.ends_with("the signature is of 2025-06-15T15:06:40Z"), "{problem}");
+            assert!(problem.ends_with("the signature is dated 2025-06-15T15:06:40Z"), "{problem}");
         }
         let at = AT + 2_000_000;
         let wanted = TestSignature { is_stamped, ..TestSignature::new(IDENTITY, ISSUER, at) };

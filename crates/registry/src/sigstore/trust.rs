@@ -25,7 +25,7 @@ const MEDIA_TYPE: &str = "application/vnd.dev.sigstore.trustedroot";
 
 /// A trust root or a file of keys that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` cannot be trusted: {problem}", path.display())]
+#[error("cannot use the trust root `{}`: {problem}", path.display())]
 pub struct TrustRootError {
     /// The file.
     pub path: PathBuf,
@@ -67,7 +67,7 @@ impl Root {
 
     fn from_trusted_root(root: TrustedRoot) -> Result<Root, String> {
         if !root.media_type.starts_with(MEDIA_TYPE) {
-            return Err("is not a trust root of Sigstore".to_owned());
+            return Err("is not a Sigstore trust root".to_owned());
         }
         // A log or an authority with algorithms that are not known vouches for nothing.
         let log = |log: TrustedLog| {

@@ -111,9 +111,9 @@ fn what_is_not_there() {
     assert!(
         matches!(&missing, FetchError::ReferenceMissing { reference, .. } if reference == "gone")
     );
-    assert!(missing.to_string().contains("list them with `git ls-remote`"), "{missing}");
+    assert!(missing.to_string().contains("run `git ls-remote` to list them"), "{missing}");
     let short = error(&format!("{url}?ref={}", &commit[..10])).to_string();
-    assert!(short.contains("with all its digits"), "{short}");
+    assert!(short.contains("write all digits of a commit"), "{short}");
     let unknown = error(&format!("{url}?ref={}", "0".repeat(40)));
     assert!(matches!(unknown, FetchError::ReferenceMissing { .. }), "{unknown}");
 
@@ -210,10 +210,8 @@ fn without_the_network_an_earlier_commit_does() {
     let second = sandbox.try_checkout(&repo.url(), Network::Online).unwrap();
     assert_eq!((&second.commit, &second.directory), (&commit, &first.directory));
     let note = &second.notes[0];
-    assert!(note.contains("git could not read"), "{note}");
-    assert!(
-        note.ends_with(&format!("; commit {} of an earlier run is used instead", &commit[..12]))
-    );
+    assert!(note.contains("git cannot read"), "{note}");
+    assert!(note.ends_with(&format!("; using commit {} from an earlier run", &commit[..12])));
 }
 
 #[test]
@@ -290,9 +288,9 @@ fn programs_and_links() {
     assert_eq!(read(&checkout, "docs/alias.md"), "top");
     assert_eq!(read(&checkout, "only/links/in"), "top");
     assert_eq!(read(&checkout, "here/top.md"), "top");
-    let reason = "was left out: is a link that leads out of the directory";
-    let expected =
-        ["absolute", "docs/climbing", "docs/crooked"].map(|name| format!("`{name}` {reason}"));
+    let reason = "is a link that points outside the directory";
+    let expected = ["absolute", "docs/climbing", "docs/crooked"]
+        .map(|name| format!("skipped `{name}`: {reason}"));
     assert_eq!(checkout.notes, expected);
     for name in ["absolute", "docs/climbing", "docs/crooked"] {
         assert!(fs::symlink_metadata(checkout.directory.join(name)).is_err(), "{name}");
@@ -304,7 +302,7 @@ fn programs_and_links() {
     let below = sandbox.checkout(&format!("{}//docs", repo.url()));
     assert_eq!(
         below.notes,
-        ["alias.md", "climbing", "crooked", "up"].map(|name| format!("`{name}` {reason}"))
+        ["alias.md", "climbing", "crooked", "up"].map(|name| format!("skipped `{name}`: {reason}"))
     );
 }
 
@@ -322,8 +320,8 @@ fn submodules_and_large_files_are_left_out() {
     assert_eq!(
         checkout.notes,
         [
-            "`large` was left out: is larger than 16777216 bytes",
-            "`module` was left out: submodules are not fetched",
+            "skipped `large`: is larger than 16777216 bytes",
+            "skipped `module`: is a submodule, which brief does not fetch",
         ]
     );
     assert_eq!(fs::metadata(checkout.directory.join("fits")).unwrap().len(), 16 * 1024 * 1024);
@@ -363,7 +361,7 @@ fn of_too_many_files_guidance_is_read() {
     let checkout = sandbox.checkout(&repo.url());
     assert_eq!(fs::read_dir(&checkout.directory).unwrap().count(), 1);
     assert!(checkout.directory.join("skills/pdf/list.txt").is_file());
-    let note = "is large: 2 of 10,003 files, those of guidance, are read";
+    let note = "is large: brief reads only the 2 guidance files of 10,003";
     assert_eq!(checkout.notes, [note]);
 
     repo.commit_tree(&tree(50_001, ".mdc", None));

@@ -194,8 +194,8 @@ fn nothing_is_written_through_a_link() {
     assert_eq!(
         checkout.notes,
         [
-            "`d` was left out: is a link that leads out of the directory",
-            "`e/link` was left out: its name is taken",
+            "skipped `d`: is a link that points outside the directory",
+            "skipped `e/link`: another file has this name",
         ]
     );
 }

@@ -57,7 +57,7 @@ pub enum SearchError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// A policy forbids a source.
-    #[error("`{source_name}` is not searched: {decision}")]
+    #[error("cannot search `{source_name}`: {decision}")]
     Forbidden {
         /// The source.
         source_name: String,
@@ -68,7 +68,7 @@ pub enum SearchError {
     #[error("`{0}` is not a directory")]
     NotADirectory(String),
     /// The directory does not exist, or cannot be read.
-    #[error("the directory `{path}` cannot be searched: {}", render_io_error(error))]
+    #[error("cannot search the directory `{path}`: {}", render_io_error(error))]
     Directory {
         /// The path as written.
         path: String,
@@ -76,7 +76,7 @@ pub enum SearchError {
         error: io::Error,
     },
     /// There is no place for fetched repositories.
-    #[error("there is no cache directory for what is fetched: set `HOME` or `XDG_CACHE_HOME`")]
+    #[error("no directory for the cache: set `HOME` or `XDG_CACHE_HOME`")]
     NoCache,
     /// A repository cannot be fetched.
     #[error("{}", with_causes(.0))]

@@ -35,7 +35,7 @@ impl PromptAssembly<'_> {
             if let Err(problem) = add_installed_files(self.system, &project, &mut installed) {
                 let (lock, path) = (project.lock_path(), root.path.display());
                 observer(AssemblyEvent::Warning(&format!(
-                    "`{}` cannot be read: {problem}; nothing in `{path}` is executed",
+                    "cannot read `{}`: {problem}; brief executes nothing in `{path}`",
                     lock.display()
                 )));
                 root.author = Author::Remote;

@@ -178,7 +178,7 @@ impl DirectorySearch<'_, '_> {
                 }
             }
             SourceAddress::Oci(source) => {
-                let reason = "tasks are searched in directories and git repositories";
+                let reason = "tasks must be in a directory or a git repository";
                 let given = source.to_string();
                 Err(SearchError::Source(SourceError::Oci { given, reason }))
             }

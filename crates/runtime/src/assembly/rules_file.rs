@@ -32,16 +32,16 @@ pub struct WrittenRules {
 #[non_exhaustive]
 pub enum RulesFileError {
     /// The user's own file was wanted, and there is no home directory.
-    #[error("there is no home directory to write the rules to")]
+    #[error("no home directory to write the rules to")]
     NoHome,
     /// The file is a link out of the project.
-    #[error("{file} leads out of the project")]
+    #[error("{file} points outside the project")]
     Outside {
         /// The file.
         file: String,
     },
     /// The file cannot be read.
-    #[error("{file} cannot be read: {error}")]
+    #[error("cannot read {file}: {error}")]
     Unreadable {
         /// The file.
         file: String,
@@ -49,13 +49,13 @@ pub enum RulesFileError {
         error: ReadError,
     },
     /// Our part of the file was changed by hand.
-    #[error("{file} holds rules of ours that were edited by hand")]
+    #[error("{file} contains rules of brief that were edited by hand")]
     EditedByHand {
         /// The file.
         file: String,
     },
     /// The file cannot be written.
-    #[error("{file} cannot be written: {error}")]
+    #[error("cannot write {file}: {error}")]
     NotWritten {
         /// The file.
         file: String,

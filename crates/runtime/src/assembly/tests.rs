@@ -63,7 +63,7 @@ fn directories_are_searched_in_order_and_a_missing_fallback_is_a_warning() {
     let (text, warnings) = text(&system, &options);
     let places: Vec<_> = ["Given.", "Be brief.", "Listed."].map(|rule| text.find(rule)).into();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
-    let missing = |path| format!("the directory `{path}` cannot be searched: does not exist");
+    let missing = |path| format!("cannot search the directory `{path}`: does not exist");
     assert_eq!(warnings, [missing("/nowhere"), missing("../gone")]);
     options.directories.given = vec!["/nowhere".into()];
     let (outcome, _) = assemble(&system, &options);
@@ -105,7 +105,7 @@ fn nothing_of_a_project_with_an_unreadable_lock_is_executed() {
     options.wish = Some(Wish::Execute);
     let (outcome, warnings) = assemble(&system, &options);
     assert_eq!(outcome.unwrap().ran[0].outcome, RequestOutcome::Untrusted);
-    assert!(warnings[0].ends_with("; nothing in `/p` is executed"), "{warnings:?}");
+    assert!(warnings[0].ends_with("; brief executes nothing in `/p`"), "{warnings:?}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_status_is_a_failure_and_errors_are_handed_on() {
         .run_command(text, &[], &mut |piece| errors.extend_from_slice(piece))
         .unwrap_err();
     assert!(matches!(ended, RunFailure::Status(3)));
-    assert_eq!(ended.to_string(), "it ended with status 3");
+    assert_eq!(ended.to_string(), "exited with status 3");
     assert_eq!(errors, b"why\n");
 }
 
@@ -93,7 +93,7 @@ fn a_command_that_hangs_is_ended_with_all_that_it_started() {
     let place = place();
     let lifeline = Lifeline::create(&place.path().join("alive"));
     let ended = command(&mut hasty(&place), "exec 3>alive; sleep 600 & sleep 600");
-    assert_eq!(ended.unwrap_err(), "it took longer than 0.2 s and was ended");
+    assert_eq!(ended.unwrap_err(), "timed out after 0.2 s");
     lifeline.wait_for_end();
 }
 
@@ -103,13 +103,13 @@ fn a_command_that_writes_too_much_is_ended() {
     let limits = ShellLimits { output: 10_000, ..ShellLimits::default() };
     let mut shell = Shell::new(&OsSystem, place.path(), limits);
     let ended = command(&mut shell, "yes");
-    assert_eq!(ended.unwrap_err(), "it wrote more than 10000 bytes and was ended");
+    assert_eq!(ended.unwrap_err(), "stopped after more than 10000 bytes of output");
 }
 
 #[test]
 fn a_signal_is_a_failure() {
     let place = place();
-    assert_eq!(command(&mut shell(&place), "kill -9 $$").unwrap_err(), "a signal ended it");
+    assert_eq!(command(&mut shell(&place), "kill -9 $$").unwrap_err(), "killed by a signal");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_script_without_an_interpreter_is_run_by_the_shell() {
     let place = place();
     let path = file(&place, "-plain", "echo \"$0\"; exit 5\n", 0o755);
     let (ended, output) = script(&mut shell(&place), Path::new("-plain"));
-    assert_eq!(ended.unwrap_err(), "it ended with status 5");
+    assert_eq!(ended.unwrap_err(), "exited with status 5");
     assert_eq!(output, format!("{}\n", path.display()));
 }
 
@@ -199,9 +199,9 @@ fn a_script_goes_on_after_too_much_output() {
     let path = file(&place, "a", content, 0o755);
     let limits = ShellLimits { output: 10_000, ..ShellLimits::default() };
     let (ended, output) = script(&mut Shell::new(&OsSystem, place.path(), limits), &path);
-    assert_eq!(ended.unwrap_err(), "it ended with status 6");
+    assert_eq!(ended.unwrap_err(), "exited with status 6");
     assert!(place.path().join("marker").exists());
-    assert!(output.ends_with("y\n\n[the rest is left out: more than 10000 bytes]\n"));
+    assert!(output.ends_with("y\n\n[truncated: more than 10000 bytes]\n"));
     assert_eq!(output.matches("y\n").count(), 5_000);
 
     let exact = file(&place, "b", "#!/bin/sh\nyes | head -c 10000\n", 0o755);
@@ -214,7 +214,7 @@ fn a_script_that_hangs_is_ended() {
     let place = place();
     let path = file(&place, "a", "#!/bin/sh\necho begun\nsleep 60\n", 0o755);
     let (ended, output) = script(&mut hasty(&place), &path);
-    assert_eq!(ended.unwrap_err(), "it took longer than 0.2 s and was ended");
+    assert_eq!(ended.unwrap_err(), "timed out after 0.2 s");
     assert_eq!(output, "begun\n");
 }
 
@@ -223,10 +223,7 @@ fn the_default_limits_are_the_documented_ones() {
     let limits = ShellLimits::default();
     assert_eq!((limits.command.as_secs(), limits.bootstrap.as_secs()), (30, 120));
     assert_eq!((limits.output, limits.commands), (1 << 20, 64));
-    assert_eq!(
-        RunFailure::TimedOut(limits.command).to_string(),
-        "it took longer than 30 s and was ended"
-    );
+    assert_eq!(RunFailure::TimedOut(limits.command).to_string(), "timed out after 30 s");
 }
 
 #[test]
@@ -234,7 +231,7 @@ fn a_system_without_processes_says_so() {
     let system = MemorySystem::new("/p");
     let mut shell = Shell::new(&system, Path::new("/p"), ShellLimits::default());
     let ended = shell.run_command("true".as_ref(), &[], &mut |_| {}).unwrap_err();
-    assert_eq!(ended.to_string(), "it could not be started: no program can be started here");
+    assert_eq!(ended.to_string(), "cannot start: this system cannot start programs");
 }
 
 /// Attack case TRU-006: the bytes that were judged run, whatever the file says by now. A script for a shell
@@ -280,8 +277,8 @@ fn a_script_that_sets_its_identity_is_refused() {
     for mode in [0o4755, 0o2755] {
         let path = file(&place, "a", "#!/bin/sh\ntouch marker\n", mode);
         let (ended, _) = script(&mut shell(&place), &path);
-        let reason = "it would run as another user or group";
-        assert_eq!(ended.unwrap_err(), format!("it could not be started: {reason}"));
+        let reason = "would run as another user or group";
+        assert_eq!(ended.unwrap_err(), format!("cannot start: {reason}"));
     }
     assert!(!place.path().join("marker").exists());
 }

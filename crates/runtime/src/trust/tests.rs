@@ -150,8 +150,7 @@ fn a_record_that_others_may_write_is_refused() {
         ("home", 0o757, 0o700),
     ] {
         set_mode(&desk.at(path), mode);
-        let expected =
-            format!("the record of trust is refused: other users may write to `/{path}`");
+        let expected = format!("cannot use the trust record: other users may write to `/{path}`");
         assert_eq!(desk.refusal(), expected);
         set_mode(&desk.at(path), restored);
         assert_eq!(desk.judge("a"), Some(TrustVerdict::Trusted));
@@ -164,7 +163,7 @@ fn a_record_of_somebody_else_is_refused() {
     desk.trust("a");
     for path in [STORE, "home/.local/state/brief", "home"] {
         desk.system.foreign = Some(desk.at(path));
-        let expected = format!("the record of trust is refused: `/{path}` belongs to another user");
+        let expected = format!("cannot use the trust record: `/{path}` belongs to another user");
         assert_eq!(desk.refusal(), expected);
     }
 }
@@ -175,7 +174,7 @@ fn a_record_inside_the_project_is_refused() {
     let mut desk = TrustSandbox::new();
     desk.keeps_state_at("project/.state");
     let expected =
-        "the record of trust is refused: `/project/.state/brief/trust` lies inside the project";
+        "cannot use the trust record: `/project/.state/brief/trust` is inside the project";
     assert_eq!(desk.refusal(), expected);
     // The current directory counts as well as the project.
     let elsewhere = desk.at("home");
@@ -197,7 +196,7 @@ fn a_record_that_is_a_link_into_the_project_is_refused() {
     symlink(desk.project().join("trust"), desk.at(STORE)).unwrap();
     assert_eq!(
         desk.refusal(),
-        "the record of trust is refused: `/project/trust` lies inside the project"
+        "cannot use the trust record: `/project/trust` is inside the project"
     );
 }
 
@@ -225,7 +224,7 @@ fn a_damaged_record_is_refused() {
         format!("maybe {hash} /x"),
     ] {
         fs::write(desk.at(STORE), format!("# ok\n\ntrusted {hash} /x\n{line}\n")).unwrap();
-        let expected = format!("the record of trust is refused: line 4 of `/{STORE}` is damaged");
+        let expected = format!("cannot use the trust record: line 4 of `/{STORE}` is damaged");
         assert_eq!(desk.refusal(), expected, "{line}");
     }
     fs::write(desk.at(STORE), b"trusted \xff /x\n").unwrap();

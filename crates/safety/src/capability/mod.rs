@@ -118,22 +118,22 @@ impl Capability {
 
 /// The rule of each capability and the start of its messages, in the order of [`Capability::ALL`].
 const FACTS: [(Rule, &str); 16] = [
-    (rules::capability::HIDDEN_TEXT, "text that a reader does not see"),
-    (rules::capability::BINARY, "content that a review does not show"),
+    (rules::capability::HIDDEN_TEXT, "text that readers cannot see"),
+    (rules::capability::BINARY, "content that reviewers cannot see"),
     (rules::capability::INJECTION, "text that turns an agent against its user"),
     (rules::capability::CONTROL_CHARACTERS, "a control character"),
     (rules::capability::ENCODED, "an encoded block"),
     (rules::capability::COMMANDS, "a command that runs by itself"),
-    (rules::capability::SCRIPTS, "code that comes along"),
-    (rules::capability::HOOKS, "a command that runs at an event"),
+    (rules::capability::SCRIPTS, "bundled code"),
+    (rules::capability::HOOKS, "a command that runs on an event"),
     (rules::capability::MCP_SERVERS, "an MCP server"),
-    (rules::capability::PERMISSIONS, "a permission that it grants"),
-    (rules::capability::TOOLS, "a tool that it allows"),
+    (rules::capability::PERMISSIONS, "a granted permission"),
+    (rules::capability::TOOLS, "an allowed tool"),
     (rules::capability::OUTSIDE_PATHS, "a path outside the project"),
-    (rules::capability::IMPORTS, "a file that it imports"),
-    (rules::capability::VARIABLES, "a variable of the environment"),
-    (rules::capability::HOSTS, "a host on the network"),
-    (rules::capability::COMMENTS, "a comment that a page does not show"),
+    (rules::capability::IMPORTS, "an imported file"),
+    (rules::capability::VARIABLES, "an environment variable"),
+    (rules::capability::HOSTS, "a network host"),
+    (rules::capability::COMMENTS, "a comment that is not rendered"),
 ];
 
 impl fmt::Display for Capability {
@@ -234,7 +234,7 @@ impl Inventory {
     }
 
     /// Returns the findings, the most severe capabilities first, each in the order of its files. More of them than the
-    /// limit are content that a review does not show.
+    /// limit are content that reviewers cannot see.
     pub fn finish(mut self) -> Vec<CapabilityFinding> {
         let count = self.findings.len();
         if let Some(first) = self.findings.first().filter(|_| count > limits::ITEM_CAPABILITIES) {

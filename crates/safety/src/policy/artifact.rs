@@ -54,7 +54,7 @@ impl Policy {
                 return Some(layer.build_decision(*line, rule));
             }
             let line = rules.digests_only.filter(|_| !has_digest)?;
-            Some(layer.build_decision(line, "allows artifacts by their digest only".to_owned()))
+            Some(layer.build_decision(line, "allows only artifacts with a digest".to_owned()))
         })
     }
 
@@ -65,7 +65,7 @@ impl Policy {
             let fitting =
                 layer.artifacts.signers.iter().filter(|(_, one, _)| one.denies_place(place));
             required.extend(fitting.map(|(line, pattern, signers)| {
-                let rule = format!("requires a signature for `{pattern}` of its signers");
+                let rule = format!("requires a signature by the signers of `{pattern}`");
                 RequiredSigners {
                     signers: signers.clone(),
                     decision: layer.build_decision(*line, rule),
@@ -86,7 +86,7 @@ impl Policy {
             let is_old = created
                 .and_then(|created| now.duration_since(created).ok())
                 .is_some_and(|own| own >= *age);
-            let rule = || format!("wants artifacts to be `{written}` old");
+            let rule = || format!("requires artifacts to be at least `{written}` old");
             (!is_old).then(|| layer.build_decision(*line, rule()))
         })
     }
@@ -104,15 +104,15 @@ impl PolicyLayer {
             self.build_decision(*line, rule)
         });
         let digests = rules.digests_only.iter().map(|line| {
-            self.build_decision(*line, "allows artifacts by their digest only".to_owned())
+            self.build_decision(*line, "allows only artifacts with a digest".to_owned())
         });
         let ages = rules.minimum_age.iter().map(|(line, _, written)| {
-            self.build_decision(*line, format!("wants artifacts to be `{written}` old"))
+            self.build_decision(*line, format!("requires artifacts to be at least `{written}` old"))
         });
         let signers = rules.signers.iter().map(|(line, pattern, _)| {
             self.build_decision(
                 *line,
-                format!("requires a signature for `{pattern}` of its signers"),
+                format!("requires a signature by the signers of `{pattern}`"),
             )
         });
         registries.chain(digests).chain(ages).chain(signers).collect()
@@ -133,10 +133,7 @@ pub(super) fn parse_artifact_rules(
             }
             "digests-only" => {
                 let is_on = entry.item.as_bool().ok_or_else(|| {
-                    entry.invalid_value(
-                        "this is neither `true` nor `false`",
-                        "write it without quotes",
-                    )
+                    entry.invalid_value("this must be `true` or `false`", "write it without quotes")
                 })?;
                 rules.digests_only = is_on.then_some(line);
             }

@@ -96,7 +96,7 @@ impl fmt::Display for PolicyDecision {
 #[non_exhaustive]
 pub enum PolicyError {
     /// The file exists and cannot be read.
-    #[error("the policy `{}` cannot be read: {problem}", path.display())]
+    #[error("cannot read the policy `{}`: {problem}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -104,7 +104,7 @@ pub enum PolicyError {
         problem: String,
     },
     /// The file is not a valid policy.
-    #[error("the policy `{}:{line}` cannot be followed: {problem}", path.display())]
+    #[error("cannot apply the policy `{}:{line}`: {problem}", path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
@@ -128,7 +128,7 @@ impl Policy {
                 Ok(bytes) => layers.push(read::parse_layer(&path, bytes, home.as_deref())?),
                 Err(ReadError::Missing) if !leads_nowhere(system, &path) => {}
                 Err(ReadError::Missing) => {
-                    let problem = "is a link that leads nowhere".to_owned();
+                    let problem = "is a broken link".to_owned();
                     return Err(PolicyError::Unreadable { path, problem });
                 }
                 Err(error) => {
@@ -163,7 +163,7 @@ impl Policy {
     pub fn find_capability_rule(&self, capability: Capability) -> Option<PolicyDecision> {
         self.layers.iter().find_map(|layer| {
             let (line, never) = layer.never.iter().find(|(_, never)| *never == capability)?;
-            Some(layer.build_decision(*line, format!("never installs what has `{never}`")))
+            Some(layer.build_decision(*line, format!("forbids items with `{never}`")))
         })
     }
 
@@ -185,7 +185,7 @@ impl Policy {
                 }),
             );
             of_file.extend(layer.never.iter().map(|(line, never)| {
-                layer.build_decision(*line, format!("never installs what has `{never}`"))
+                layer.build_decision(*line, format!("forbids items with `{never}`"))
             }));
             let required = layer.required.iter();
             of_file.extend(

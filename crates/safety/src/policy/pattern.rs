@@ -26,7 +26,7 @@ impl fmt::Display for SourcePlace {
         match self {
             SourcePlace::Repository(place) => formatter.write_str(place),
             SourcePlace::Directory(path) => path.display().fmt(formatter),
-            SourcePlace::Unclear => formatter.write_str("an address that can be read in two ways"),
+            SourcePlace::Unclear => formatter.write_str("an ambiguous address"),
         }
     }
 }
@@ -86,7 +86,7 @@ impl SourcePattern {
         let below_home = written.strip_prefix("~/");
         let text = match (below_home, home) {
             (Some(below), Some(home)) => format!("{}/{below}", home.to_string_lossy()),
-            (Some(_), None) => return Err("there is no home directory for `~`".to_owned()),
+            (Some(_), None) => return Err("cannot expand `~` without a home directory".to_owned()),
             (None, _) => written.to_owned(),
         };
         let text = text.strip_prefix("file://").unwrap_or(&text);
@@ -95,7 +95,7 @@ impl SourcePattern {
             text.trim_end_matches('/').to_owned()
         } else {
             normalize_address(text).ok_or_else(|| {
-                format!("is not clear which host `{written}` is; write its form in ASCII (`xn--…`)")
+                format!("the host `{written}` is ambiguous; write it in ASCII (`xn--…`)")
             })?
         };
         if !is_directory {

@@ -89,8 +89,8 @@ fn read_entry(
                 for name in entry.text_list()? {
                     let known = Capability::from_name(&name).ok_or_else(|| {
                         let names = Capability::ALL.map(Capability::as_str);
-                        let help = format!("capabilities are {}", names.join(", "));
-                        entry.invalid_value(&format!("`{name}` is not a capability"), &help)
+                        let help = format!("known capabilities: {}", names.join(", "));
+                        entry.invalid_value(&format!("unknown capability `{name}`"), &help)
                     })?;
                     layer.never.push((entry_line(&entry), known));
                 }

@@ -112,8 +112,8 @@ impl SignerRule {
             return Err(entry.invalid_value("this is not a signer", help));
         };
         if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
-            let help = format!("keys are {}", KEYS.join(", "));
-            return Err(entry.invalid_value(&format!("a signer has no key `{key}`"), &help));
+            let help = format!("known keys: {}", KEYS.join(", "));
+            return Err(entry.invalid_value(&format!("unknown signer key `{key}`"), &help));
         }
         let text = |key: &str| match table.get(key).map(Value::as_str) {
             Some(None) => Err(entry.invalid_value(&format!("`{key}` is not a string"), "")),
@@ -125,13 +125,13 @@ impl SignerRule {
                 let read = Signer::parse(&format!("{identity} {issuer}"));
                 let read = read.filter(|read| matches!(read, Signer::Identity { .. }));
                 read.ok_or_else(|| {
-                    entry.invalid_value("an identity and an issuer have no blanks", "")
+                    entry.invalid_value("an identity and an issuer cannot contain spaces", "")
                 })?
             }
             _ => {
                 return Err(entry.invalid_value(
                     "a signer has a `key`, or an `identity` and its `issuer`",
-                    "an identity means nothing without the issuer that vouches for it",
+                    "add the issuer that vouches for the identity",
                 ));
             }
         };

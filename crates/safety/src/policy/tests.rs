@@ -205,12 +205,12 @@ fn a_policy_that_cannot_be_followed_is_an_error() {
     ] {
         for path in [USER, MACHINE] {
             let error = Policy::load(&system().with_file(path, text)).unwrap_err();
-            let place = format!("the policy `{path}:{line}` cannot be followed: ");
+            let place = format!("cannot apply the policy `{path}:{line}`: ");
             assert!(error.to_string().starts_with(&place), "{text}: {error}");
         }
     }
     let bytes = system().with_file(USER, b"execution = \"\xff\"\n");
-    // A configuration directory that is not mounted: the file, or all above it, is a link that leads nowhere.
+    // A configuration directory that is not mounted: the file, or all above it, is a broken link.
     let directory = Path::new(MACHINE).parent().unwrap().to_str().unwrap();
     let (file, above) = (
         system().with_link(USER, "/nowhere/policy.toml"),

@@ -61,9 +61,9 @@ pub(super) fn collect_changed_files(
             file.missing.insert(key.to_owned(), reason.to_owned());
         };
         match known.hash_before(&call_file_mark(call, &path)) {
-            Some(ABSENT) => lacks("before", "the file was not there"),
+            Some(ABSENT) => lacks("before", "the file did not exist"),
             Some(hash) => file.before = Some(hash.to_owned()),
-            None => lacks("before", "no event came before the call"),
+            None => lacks("before", "no event preceded the call"),
         }
         match file_hash(system, &path) {
             Ok(hash) => file.after = Some(hash),

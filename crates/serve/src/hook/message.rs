@@ -43,7 +43,7 @@ const LONGEST_DESCRIPTION: usize = 300;
 const NAMED_FILES: usize = 200;
 
 /// The last line of a text that holds a call back.
-const HELD: &str = "(This call was held back once. Read this, then make the same call again.)";
+const HELD: &str = "(Blocked once so that you read this. Repeat the same call to continue.)";
 
 /// The room for the headings of all sections.
 const HEADINGS_ROOM: usize = NAMED_FILES + 200;
@@ -154,8 +154,7 @@ impl<'m> Message<'m> {
             let tokens = group_digits(estimate_tokens(content) as u64);
             let line =
                 if item.line > 1 { format!(" from line {} on", item.line) } else { String::new() };
-            text =
-                format!("{ahead}Too long to be shown here ({tokens} tokens): read {place}{line}.");
+            text = format!("{ahead}Too long to show here ({tokens} tokens): read {place}{line}.");
         }
         let places = std::iter::once(&item.path).chain(item.also.iter().map(|place| &place.path));
         let fingerprints = places
@@ -451,7 +450,9 @@ impl<'m> Message<'m> {
                 return;
             }
             MessageSection::Decisions => "Architectural Decisions",
-            MessageSection::Offers => "Listed: read the file when it fits",
+            MessageSection::Offers => {
+                "Available: read a file below when its description matches your task"
+            }
         };
         // Nothing stands above the first line, so no text can claim it.
         let mark = if text.is_empty() { String::new() } else { format!("{} ", self.mark()) };
@@ -497,20 +498,20 @@ impl<'m> Message<'m> {
     }
 
     fn add_notice(&self, text: &mut String, missing: usize, is_remembered: bool) {
-        let entries = if missing == 1 { "entry" } else { "entries" };
+        let items = if missing == 1 { "item" } else { "items" };
         let what = match (is_remembered, missing) {
-            (true, _) => format!("{missing} more {entries} will come with the next calls"),
-            (false, 1) => "1 more entry was left out to fit".to_owned(),
-            (false, _) => format!("{missing} more entries were left out to fit"),
+            (true, _) => format!("{missing} more {items} will follow with your next calls"),
+            (false, 1) => "1 more item was omitted to fit".to_owned(),
+            (false, _) => format!("{missing} more items were omitted to fit"),
         };
-        self.add_own_line(text, &format!("({what}; see all with: {})", self.context_command()));
+        self.add_own_line(text, &format!("({what}; to see all, run: {})", self.context_command()));
     }
 
     fn add_budget_notice(&self, text: &mut String) {
         let tokens = group_digits(self.options.budget as u64);
         let command = self.context_command();
         let line = format!(
-            "(The {tokens} tokens of guidance for one conversation are used up; more applies: {command})"
+            "(You have used the {tokens} tokens of guidance for one conversation. To see the rest, run: {command})"
         );
         self.add_own_line(text, &line);
     }

@@ -138,16 +138,16 @@ pub struct HookOutcome {
 #[non_exhaustive]
 pub enum HookError {
     /// The input is not JSON.
-    #[error("the hook's input is not JSON: {0}")]
+    #[error("the hook input is not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
     /// The input exceeds the size limit.
-    #[error("the hook's input is larger than {0} bytes")]
+    #[error("the hook input is larger than {0} bytes")]
     TooLarge(u64),
     /// The input could not be read.
-    #[error("the hook's input could not be read: {0}")]
+    #[error("cannot read the hook input: {0}")]
     Input(#[source] std::io::Error),
     /// The working directory cannot be opened.
-    #[error("the working directory `{path}` cannot be read: {source}")]
+    #[error("cannot read the working directory `{path}`: {source}")]
     Root {
         /// The directory.
         path: PathBuf,

@@ -62,7 +62,7 @@ pub(super) fn render_problem_notice(
     let first: Vec<&str> = first.iter().map(|(_, text)| text.as_str()).collect();
     let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
     Some(format!(
-        "brief: part of the guidance is missing: {}{more}. `brief lint` says more.",
+        "brief: some guidance is missing: {}{more}. Run `brief lint` for details.",
         first.join("; ")
     ))
 }

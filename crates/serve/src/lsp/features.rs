@@ -30,9 +30,9 @@ pub(super) fn answer_hover(server: &LanguageServer, asked: &DocumentQuestion<'_>
 
 fn render_item(item: &PlacedItem) -> String {
     let state = match item.state {
-        State::Active => "delivered by itself",
-        State::Listed => "listed: the agent decides by the description",
-        State::Manual => "delivered when a user mentions it",
+        State::Active => "delivered automatically",
+        State::Listed => "listed: the agent reads it when the description fits",
+        State::Manual => "delivered only when a user mentions it",
     };
     let mut text = format!("**{}** `{}`: {state}\n\n{}", item.kind, item.name, render_reach(item));
     if !item.patterns.is_empty() {
@@ -47,7 +47,7 @@ fn render_item(item: &PlacedItem) -> String {
         let _ = write!(text, "\n\n{}{more}", files.join("\n"));
     }
     if !item.loaded_by.is_empty() {
-        let _ = write!(text, "\n\nloaded without `brief` by {}", item.loaded_by.join(", "));
+        let _ = write!(text, "\n\nloaded directly by {}", item.loaded_by.join(", "));
     }
     text
 }
@@ -143,7 +143,7 @@ pub(super) fn answer_code_actions(server: &LanguageServer, asked: &DocumentQuest
     if fixed.applied > 0 {
         let edits = [create_full_edit(server, text, &fixed.text)];
         actions.push(json!({
-            "title": format!("repair all {} that are safe", format_count(fixed.applied, "problem")),
+            "title": format!("fix {} (safe fixes only)", format_count(fixed.applied, "problem")),
             "kind": "source.fixAll",
             "edit": create_workspace_edit(asked, &edits),
         }));

@@ -131,10 +131,10 @@ pub(super) fn answer_rename(
 ) -> Result<Json, String> {
     if !server.can_rename_files {
         return Err(
-            "the editor cannot rename files: it does not offer `resourceOperations`".to_owned()
+            "the editor cannot rename files: `resourceOperations` is not supported".to_owned()
         );
     }
-    let (item, _) = renamable_at(server, asked).ok_or("no name of an item stands here")?;
+    let (item, _) = renamable_at(server, asked).ok_or("no item name at this position")?;
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if new_name.is_empty()
         || new_name.len() > LONGEST_NAME
@@ -142,7 +142,7 @@ pub(super) fn answer_rename(
         || !new_name.chars().all(is_letter)
     {
         return Err(format!(
-            "`{}` is not a name: letters, digits, `-`, `_` and `.` are",
+            "invalid name `{}`: use only letters, digits, `-`, `_` and `.`",
             new_name.escape_debug()
         ));
     }
@@ -151,7 +151,7 @@ pub(super) fn answer_rename(
         return Ok(json!({"documentChanges": []}));
     }
     if server.system.resolve(&new).is_ok() {
-        return Err(format!("`{}` is there already", new.display()));
+        return Err(format!("`{}` already exists", new.display()));
     }
     let mut edits = RenameEdits::default();
     edits.add_link_edits(server, &item.path, &new);

@@ -25,8 +25,9 @@ pub(super) fn answer_sees(server: &LanguageServer, params: &SeesParams) -> Resul
     let uri = &params.text_document.uri;
     let path = server.resolve_uri(uri).ok_or_else(|| format!("`{uri}` is not a file"))?;
     let folder = folder_of(&server.folders, &path);
-    let folder = folder.ok_or_else(|| format!("`{uri}` is in no folder of the workspace"))?;
-    let system = server.in_front_of_disk().ok_or("the texts of the editor cannot be read")?;
+    let folder = folder.ok_or_else(|| format!("`{uri}` is outside the workspace"))?;
+    let system =
+        server.in_front_of_disk().ok_or("cannot read the documents that are open in the editor")?;
     let project = Project::open(&system, folder).map_err(|error| error.to_string())?;
     let request = project.briefing(&path);
     let catalog = request.read_catalog();

@@ -205,7 +205,7 @@ impl LanguageServer {
             return vec![create_error_answer(
                 &id,
                 RpcErrorCode::InvalidRequest,
-                "the server is shut down",
+                "the server has shut down",
             )];
         }
         if method == "initialize" {
@@ -216,7 +216,7 @@ impl LanguageServer {
             return vec![create_error_answer(
                 &id,
                 RpcErrorCode::NotInitialized,
-                "`initialize` comes first",
+                "send `initialize` first",
             )];
         }
         if NEED_RESULT.contains(&method.as_str()) && self.checked.stamp < self.stamp {
@@ -262,7 +262,7 @@ impl LanguageServer {
             "textDocument/references" => features::answer_references,
             "textDocument/formatting" => features::answer_formatting,
             _ => {
-                let problem = format!("`{method}` is not known");
+                let problem = format!("unknown method `{method}`");
                 return Err(RpcError::new(RpcErrorCode::UnknownMethod, problem));
             }
         };

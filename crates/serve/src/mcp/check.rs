@@ -42,7 +42,8 @@ pub fn check_servers(
         let looks: Vec<_> =
             servers.iter().map(|server| scope.spawn(move || looked_at(server))).collect();
         let checks = servers.iter().zip(looks).map(|(server, look)| {
-            let found = look.join().unwrap_or_else(|_| Err("it ended without a result".to_owned()));
+            let found =
+                look.join().unwrap_or_else(|_| Err("the check ended without a result".to_owned()));
             let described = found.as_ref().cloned().unwrap_or_default();
             let tools = found.map(|tools| server.decisions.divide_tools(tools));
             let (name, place) = (server.name.clone(), server.place.clone());

@@ -51,16 +51,16 @@ pub struct ServerSearch<'s> {
 #[non_exhaustive]
 pub enum GatewayError {
     /// The directory cannot be opened.
-    #[error("the directory cannot be opened: {0}")]
+    #[error("cannot open directory: {0}")]
     Directory(#[source] std::io::Error),
     /// A policy cannot be read.
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// Nothing may run.
-    #[error("the servers do not start: nothing runs because of {0}")]
+    #[error("servers not started: {0} disables execution")]
     Off(String),
     /// The project is not trusted.
-    #[error("the servers do not start ({}): {refusal}", names.join(", "))]
+    #[error("servers not started ({}): {refusal}", names.join(", "))]
     Untrusted {
         /// The project.
         refusal: ProjectRefusal,
@@ -68,10 +68,10 @@ pub enum GatewayError {
         names: Vec<String>,
     },
     /// The record of what the user has accepted cannot be used.
-    #[error("the servers do not start: {0}")]
+    #[error("servers not started: {0}")]
     Record(#[source] TrustError),
     /// Another gateway has started this one.
-    #[error("a gateway does not start another one")]
+    #[error("cannot start a gateway inside another gateway")]
     Inside,
 }
 
@@ -127,7 +127,7 @@ pub fn project_servers(
         if let Some((first, same)) = known.get(name) {
             if same != address {
                 let message =
-                    format!("`{name}` in {place} is left out: {first} has one of that name");
+                    format!("skipped `{name}` in {place}: {first} defines a server of that name");
                 found.problems.push(message);
             }
             continue;
@@ -144,12 +144,12 @@ pub fn project_servers(
                 found.servers.push(GatewayServer { name, place, address, decisions });
             }
             Err(ServerRefusal::Project(refusal)) => {
-                found.problems.push(format!("`{name}` in {place} does not start: {refusal}"));
+                found.problems.push(format!("server `{name}` in {place} not started: {refusal}"));
                 refused.get_or_insert(refusal);
                 names.push(format!("`{name}`"));
             }
             Err(ServerRefusal::Other(reason)) => {
-                found.problems.push(format!("`{name}` in {place} does not start: {reason}"));
+                found.problems.push(format!("server `{name}` in {place} not started: {reason}"));
             }
         }
     }
@@ -207,7 +207,7 @@ fn is_agreed(
                 Objection::Project(refusal) => ServerRefusal::Project(refusal),
                 Objection::Denied => ServerRefusal::Other("its file is denied".to_owned()),
                 Objection::Content => ServerRefusal::Other("its file is not trusted".to_owned()),
-                Objection::Off => ServerRefusal::Other("nothing runs".to_owned()),
+                Objection::Off => ServerRefusal::Other("execution is disabled".to_owned()),
             }
         });
     }
@@ -263,7 +263,7 @@ fn collect_candidates(
                 Err(error) => Err(error.to_string()),
             };
             let found = found.unwrap_or_else(|problem| {
-                problems.push(format!("{} is not read: {problem}", file.display_path()));
+                problems.push(format!("cannot read {}: {problem}", file.display_path()));
                 Vec::new()
             });
             let path = base.join(file.path);

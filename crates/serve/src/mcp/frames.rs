@@ -146,7 +146,7 @@ where
             let answer = match self.read_line().await {
                 FrameLine::End => break,
                 FrameLine::TooLarge => {
-                    let message = format!("a message has at most {MOST_BYTES} bytes");
+                    let message = format!("the message is larger than {MOST_BYTES} bytes");
                     create_error_answer(ErrorCode::INVALID_REQUEST, message, &Json::Null)
                 }
                 FrameLine::Whole => match parse_message(&std::mem::take(&mut self.line)) {

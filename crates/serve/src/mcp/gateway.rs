@@ -192,7 +192,7 @@ impl Gateway {
         arguments: Json,
     ) -> Result<Json, String> {
         let (server, rest) =
-            self.find_server(name).ok_or_else(|| format!("there is no `{name}`"))?;
+            self.find_server(name).ok_or_else(|| format!("unknown tool or prompt `{name}`"))?;
         if method == "tools/call" && self.lists.borrow().held_back.contains(name) {
             return Err(held_back_note(&server.label, rest));
         }
@@ -202,7 +202,7 @@ impl Gateway {
         server.jobs.try_send(GatewayJob { method, params, answer }).map_err(
             |error| match error {
                 TrySendError::Full(_) => {
-                    format!("the server `{label}` is busy: {QUEUE} calls wait for it")
+                    format!("the server `{label}` is busy: {QUEUE} calls are waiting")
                 }
                 TrySendError::Disconnected(_) => format!("the server `{label}` has ended"),
             },
@@ -243,7 +243,7 @@ impl ServerThread {
                 pause = self.times.pause;
             }
             self.log_message(format!(
-                "the server `{}` failed: {problem}; it is started again in {} ms",
+                "the server `{}` failed: {problem}; restarting in {} ms",
                 self.label,
                 pause.as_millis()
             ));
@@ -272,7 +272,7 @@ impl ServerThread {
             }
             match self.waiting.recv_timeout(left.min(LOOK)) {
                 Ok(job) => {
-                    let message = format!("the server `{}` does not run: {problem}", self.label);
+                    let message = format!("the server `{}` is not running: {problem}", self.label);
                     let _ = job.answer.send(Err(message));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -381,7 +381,7 @@ impl ServerThread {
             if !is_new {
                 let name = visible_line(name);
                 self.log_message(format!(
-                    "[{}] left out `{name}`: no name, or the same name twice",
+                    "[{}] skipped `{name}`: missing or duplicate name",
                     self.label
                 ));
             }
@@ -459,7 +459,7 @@ mod tests {
         let problem = unanswered.unwrap_err();
         assert!(problem.starts_with("the server `mute` failed: "), "{problem}");
         assert!(problem.contains("did not answer in time"), "{problem}");
-        let restart = said.iter().find(|line| line.contains("is started again")).unwrap();
+        let restart = said.iter().find(|line| line.contains("restarting")).unwrap();
         assert!(restart.contains("`mute` failed"), "{restart}");
         threads.end_servers(system.as_ref());
     }

@@ -131,7 +131,10 @@ async fn answer_request<H: ServerHandler>(
     if names().count() > 1
         || authority.is_some_and(|whole| names().any(|name| name.as_bytes() != whole))
     {
-        return create_text_answer(StatusCode::BAD_REQUEST, "the request names two hosts\n");
+        return create_text_answer(
+            StatusCode::BAD_REQUEST,
+            "the request names more than one host\n",
+        );
     }
     if !allows_header(gate, request.headers().get(AUTHORIZATION)) {
         let mut answer =
@@ -153,9 +156,12 @@ async fn answer_request<H: ServerHandler>(
             answer
         }
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            create_text_answer(StatusCode::PAYLOAD_TOO_LARGE, "a request has at most 4 MiB\n")
+            create_text_answer(StatusCode::PAYLOAD_TOO_LARGE, "the request is larger than 4 MiB\n")
         }
-        Ok(Err(_)) => create_text_answer(StatusCode::BAD_REQUEST, "the body cannot be read\n"),
-        Err(_) => create_text_answer(StatusCode::REQUEST_TIMEOUT, "the body took too long\n"),
+        Ok(Err(_)) => create_text_answer(StatusCode::BAD_REQUEST, "cannot read the request body\n"),
+        Err(_) => create_text_answer(
+            StatusCode::REQUEST_TIMEOUT,
+            "timed out while reading the request body\n",
+        ),
     }
 }

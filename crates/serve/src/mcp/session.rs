@@ -33,13 +33,13 @@ pub enum Served {
 #[non_exhaustive]
 pub enum ServeError {
     /// The system cannot start a thread.
-    #[error("the server cannot be started: {0}")]
+    #[error("cannot start the server: {0}")]
     Start(#[source] io::Error),
     /// The client does not speak MCP.
     #[error("the client does not speak MCP: {0}")]
     Protocol(String),
     /// The server ended unexpectedly, by a defect of ours.
-    #[error("the server ended without a reason")]
+    #[error("the server stopped unexpectedly")]
     Died,
 }
 
@@ -108,7 +108,7 @@ pub fn text_argument(given: &JsonObject, name: &str) -> Result<Option<String>, S
     match given.get(name) {
         None | Some(Json::Null) => Ok(None),
         Some(Json::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(format!("the argument `{name}` is not a text")),
+        Some(_) => Err(format!("argument `{name}` must be a string")),
     }
 }
 
@@ -119,7 +119,7 @@ pub fn invalid_params_error(message: String) -> ErrorData {
 
 /// Returns the error for a request that comes too late.
 pub fn about_to_end() -> ErrorData {
-    ErrorData::internal_error("the server is about to end", None)
+    ErrorData::internal_error("the server is shutting down", None)
 }
 
 /// Makes the runtime of a server.

@@ -42,7 +42,8 @@ pub fn open_in_browser(
     );
     system.append(&page, text.as_bytes())?;
     let page = page.to_str().map(percent_encoded);
-    let page = page.ok_or_else(|| io::Error::other("the temporary directory is not UTF-8"))?;
+    let page =
+        page.ok_or_else(|| io::Error::other("the path of the temporary directory is not UTF-8"))?;
     hand_on(system, directory, &format!("file://{page}")).map(|()| kept)
 }
 
@@ -54,7 +55,7 @@ fn hand_on(system: &dyn System, directory: &Path, url: &str) -> io::Result<()> {
     } else {
         // Without a display, a browser for terminals would take this one.
         if !DISPLAYS.iter().any(|name| system.env(name).is_some_and(|value| !value.is_empty())) {
-            return Err(io::Error::other("there is no display"));
+            return Err(io::Error::other("no display found"));
         }
         ("sh", &["-c", DETACHED, "sh"])
     };
@@ -63,6 +64,6 @@ fn hand_on(system: &dyn System, directory: &Path, url: &str) -> io::Result<()> {
     call.args.push(url.into());
     match system.run_program(&call, &mut |_, _| {})? {
         Ending::Exited(0) => Ok(()),
-        _ => Err(io::Error::other("there is no program that opens addresses")),
+        _ => Err(io::Error::other("no program found to open URLs")),
     }
 }

@@ -60,7 +60,7 @@ pub enum ExportError {
     #[error("{0}")]
     NoProject(String),
     /// The directory has files that are not ours.
-    #[error("`{path}` has files that are not pages of brief, such as `{example}`")]
+    #[error("`{path}` contains files that brief did not create, such as `{example}`")]
     Foreign {
         /// The directory.
         path: PathBuf,
@@ -71,7 +71,7 @@ pub enum ExportError {
     #[error(transparent)]
     History(#[from] brief_registry::history::HistoryError),
     /// The system failed.
-    #[error("`{path}` cannot be written: {error}")]
+    #[error("cannot write `{path}`: {error}")]
     Write {
         /// The path.
         path: PathBuf,

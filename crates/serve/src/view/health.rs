@@ -147,7 +147,7 @@ impl Health {
         }
         for heavy in &found.heavy {
             let (tokens, files) = (heavy.tokens, format_count(heavy.files, "file"));
-            let message = format!("{}: {tokens} tokens, for {files}", heavy.item.name);
+            let message = format!("{}: {tokens} tokens, applies to {files}", heavy.item.name);
             add("heavy", heavy.item.path, heavy.item.line, message);
         }
     }
@@ -170,23 +170,27 @@ impl Health {
             Ok(status) => {
                 for (path, drift) in status.drift {
                     let (message, help) = match drift {
-                        Drift::Missing => ("is missing".to_owned(), "`brief sync` writes it"),
+                        Drift::Missing => {
+                            ("is missing".to_owned(), "run `brief sync` to restore it")
+                        }
                         Drift::Edited => {
-                            ("was changed by hand".to_owned(), "`brief sync --diff` shows how")
+                            ("was edited".to_owned(), "run `brief sync --diff` to see how")
                         }
                         Drift::Older => {
-                            ("is older than brief.lock".to_owned(), "`brief sync` writes it")
+                            ("is older than brief.lock".to_owned(), "run `brief sync` to update it")
                         }
                         Drift::InTheWay(what) => {
-                            (format!("is a {what}"), "move it, then `brief sync`")
+                            (format!("is a {what}"), "move it, then run `brief sync`")
                         }
-                        _ => ("differs from brief.lock".to_owned(), "`brief sync` writes it"),
+                        _ => {
+                            ("differs from brief.lock".to_owned(), "run `brief sync` to update it")
+                        }
                     };
                     add(path, message, help);
                 }
             }
             Err(error) => {
-                let help = "`brief sync` says more";
+                let help = "run `brief sync` for details";
                 add("brief.lock".to_owned(), error.to_string(), help);
             }
         }
@@ -195,11 +199,11 @@ impl Health {
         receipts.retain(|receipt| receipt.root == shown);
         for drift in receipts::find_loading_drift(&reading.project, &receipts) {
             let message = if drift.is_loaded {
-                format!("{} loaded it, and we did not know", drift.client)
+                format!("{} loaded it unexpectedly", drift.client)
             } else {
-                format!("we believed that {} loads it, and it did not report it", drift.client)
+                format!("{} was expected to load it, but did not report it", drift.client)
             };
-            add(drift.place, message, "`brief log --mismatch` names the session");
+            add(drift.place, message, "run `brief log --mismatch` to find the session");
         }
     }
 }

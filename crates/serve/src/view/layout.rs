@@ -36,7 +36,7 @@ impl Page {
         let main = html! {
             h1 { (heading) }
             p { (reason) }
-            p { (render_link(links, &PageAddress::first_page(), html! { "Go to the project" })) }
+            p { (render_link(links, &PageAddress::first_page(), html! { "Back to the project" })) }
         };
         Page::missing("Not found", main)
     }
@@ -144,7 +144,7 @@ pub(super) fn text_block(text: &str) -> Markup {
         pre class="text" { (visible_text(cut)) }
         @if end < text.len() {
             p class="note" {
-                "The first " (render_number(end)) " of " (render_number(text.len())) " bytes are shown."
+                "Showing the first " (render_number(end)) " of " (render_number(text.len())) " bytes."
             }
         }
     }
@@ -186,7 +186,7 @@ pub(super) fn render_table_head<'c>(columns: impl IntoIterator<Item = Column<'c>
 #[expect(clippy::needless_pass_by_value, reason = "a call reads as the markup it makes")]
 pub(super) fn render_table(label: &str, rows: Markup) -> Markup {
     html! {
-        div class="wide" role="region" aria-label={ (label) ", a table" } tabindex="0" {
+        div class="wide" role="region" aria-label={ (label) " (table)" } tabindex="0" {
             table { (rows) }
         }
     }
@@ -219,7 +219,7 @@ pub(super) fn missing_notes(viewers: &[Viewer], misses_any: impl Fn(usize) -> bo
             p class="note" data-missing=(client) {
                 strong { (client) } " misses guidance: "
                 (display_line(&delivery.missing_reason().unwrap_or_default())) "."
-                @if let Some(fix) = delivery.fix() { " To change that: " (display_line(&fix)) "." }
+                @if let Some(fix) = delivery.fix() { " To fix this: " (display_line(&fix)) "." }
             }
         }
     }
@@ -263,9 +263,9 @@ impl<'l, T> Paged<'l, T> {
             return html! {};
         }
         html! {
-            nav class="turn" aria-label="Parts of this list" {
+            nav class="turn" aria-label="Pages of this list" {
                 @if self.page > 1 { (render_link(links, &to(self.page - 1), html! { "Previous" })) }
-                span { "Part " (self.page) " of " (self.last) ", " (render_number(self.all)) " rows" }
+                span { "Page " (self.page) " of " (self.last) ", " (render_number(self.all)) " rows" }
                 @if self.page < self.last { (render_link(links, &to(self.page + 1), html! { "Next" })) }
             }
         }
@@ -291,7 +291,7 @@ mod tests {
         let block = text_block(&"ü".repeat(600_000)).into_string();
         assert!(block.len() < 2 * LONGEST_TEXT);
         assert!(
-            block.contains("The first <data value=\"65536\">65,536</data> of"),
+            block.contains("Showing the first <data value=\"65536\">65,536</data> of"),
             "{}",
             &block[block.len() - 200..]
         );

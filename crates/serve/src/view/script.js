@@ -32,9 +32,9 @@ const refresh = async () => {
 
 const follow = (address) => {
   const events = new EventSource(address);
-  events.addEventListener("change", () => refresh().catch(() => show("The page cannot be updated; reload it.")));
-  events.addEventListener("open", () => show("Follows changes."));
-  events.addEventListener("error", () => show("The server does not answer; `brief view` starts it again."));
+  events.addEventListener("change", () => refresh().catch(() => show("Cannot update the page; reload it.")));
+  events.addEventListener("open", () => show("Updates automatically."));
+  events.addEventListener("error", () => show("The server is not responding; run `brief view` to restart it."));
 };
 
 const filter = (field) => {

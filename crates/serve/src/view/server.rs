@@ -68,10 +68,10 @@ impl ViewAddress {
 #[non_exhaustive]
 pub enum ViewError {
     /// The system cannot start a thread.
-    #[error("the pages cannot be served: {0}")]
+    #[error("cannot serve the pages: {0}")]
     Start(#[source] io::Error),
     /// The server ended unexpectedly, by a defect of ours.
-    #[error("the server ended without a reason")]
+    #[error("the server stopped unexpectedly")]
     Died,
 }
 
@@ -180,20 +180,20 @@ async fn answer_request(
 ) -> Answer {
     if request.method() != Method::GET && request.method() != Method::HEAD {
         let mut refused =
-            create_text_answer(StatusCode::METHOD_NOT_ALLOWED, "pages can only be read\n");
+            create_text_answer(StatusCode::METHOD_NOT_ALLOWED, "pages are read-only\n");
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return refused;
     }
     if !door.allows_request(request) {
         return create_text_answer(
             StatusCode::FORBIDDEN,
-            "another page or another name asks for this one\n",
+            "request refused: it comes from another page or host name\n",
         );
     }
     let path = request.uri().path().strip_prefix('/').unwrap_or_default();
     let (token, page) = path.split_once('/').unwrap_or((path, ""));
     if !door.gate.matches_token(token) {
-        let help = "the address is not complete: `brief view` prints it with its token\n";
+        let help = "incomplete address: use the one that `brief view` prints, with its token\n";
         return create_text_answer(StatusCode::FORBIDDEN, help);
     }
     if !path.contains('/') {
@@ -217,7 +217,7 @@ async fn answer_page(view: &Arc<ProjectView>, path: String, query: String) -> An
     let mut news = view.newest.subscribe();
     let Ok(newest) = news.wait_for(|newest| newest.number > 0).await.map(|newest| newest.clone())
     else {
-        return create_text_answer(StatusCode::SERVICE_UNAVAILABLE, "the project is not read\n");
+        return create_text_answer(StatusCode::SERVICE_UNAVAILABLE, "cannot read the project\n");
     };
     let view = Arc::clone(view);
     let made = tokio::task::spawn_blocking(move || view.render_page(&newest, &path, &query)).await;
@@ -226,9 +226,7 @@ async fn answer_page(view: &Arc<ProjectView>, path: String, query: String) -> An
             let status = if is_found { StatusCode::OK } else { StatusCode::NOT_FOUND };
             create_answer(status, "text/html; charset=utf-8", page)
         }
-        Err(_) => {
-            create_text_answer(StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made\n")
-        }
+        Err(_) => create_text_answer(StatusCode::INTERNAL_SERVER_ERROR, "cannot create the page\n"),
     }
 }
 

@@ -106,7 +106,7 @@ impl Snapshot {
         let project = match Project::open(&system, directory) {
             Ok(project) => project,
             Err(error) => {
-                let problem = format!("`{}` cannot be opened: {error}", directory.display());
+                let problem = format!("cannot open `{}`: {error}", directory.display());
                 let root = directory.to_owned();
                 then(Snapshot { root, problem: Some(problem), ..Snapshot::default() }, None);
                 return;

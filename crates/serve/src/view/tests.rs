@@ -132,7 +132,7 @@ fn the_file_page_equals_the_answer_of_sees() {
 fn the_briefing_is_shown_as_the_model_gets_it() {
     let view = view(project());
     let page = found(&view, "file/src/deep/b.py?on=edit");
-    assert!(page.contains("As the model gets it"));
+    assert!(page.contains("What the model reads"));
     assert!(page.contains("Only after an edit."), "{page}");
     assert!(!found(&view, "file/src/deep/b.py?on=read").contains("Only after an edit.</"));
     assert!(found(&view, "file/docs/c.md").contains("The hook delivers nothing"));
@@ -206,16 +206,16 @@ fn pages_say_what_to_do_where_there_is_nothing() {
     let view = view(project().with_file("brief.lock", "{ broken"));
     for (path, words) in [
         ("item/0123456789ab", "renamed or removed"),
-        ("directory/gone", "no directory"),
-        ("file/%2e%2e/x", "no such page"),
-        ("nothing", "no such page"),
-        ("file/src/a.py?client=nobody", "not known"),
+        ("directory/gone", "Directory not found"),
+        ("file/%2e%2e/x", "Page not found"),
+        ("nothing", "Page not found"),
+        ("file/src/a.py?client=nobody", "Unknown client"),
     ] {
         let (is_found, page) = get(&view, path);
         assert!(!is_found && page.contains(words), "{path}: {page}");
     }
     assert!(found(&view, "registry").contains("brief sync"));
-    assert!(found(&view, "change").contains("cannot be compared"));
+    assert!(found(&view, "change").contains("Cannot compare the revisions"));
     assert!(found(&view, "sessions").contains("brief hook install"));
     assert!(found(&view, "file/src/new.py").contains("that creates it"));
 }

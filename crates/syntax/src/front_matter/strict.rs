@@ -38,7 +38,7 @@ impl FrontMatter {
                 let mut lines = lines_from(text, start);
                 let first = lines.find(|(_, line)| !line.trim().is_empty());
                 if let Some((span, _)) = first.filter(|(_, line)| line.trim_end() == "---") {
-                    let message = "the header has no closing `---`";
+                    let message = "the frontmatter has no closing `---`";
                     let diagnostic =
                         Diagnostic::new(rules::FRONTMATTER_UNCLOSED, source, span, message);
                     diagnostics.push(diagnostic.with_help("add a line `---` after the last field"));
@@ -69,7 +69,7 @@ fn parse_strict_header(
     yaml.map_spans(|offset| header.start + offset);
     report_yaml_problems(source, &yaml, diagnostics);
     if yaml.root().is_some_and(|root| has_swallowed_value(root, 0)) {
-        let message = "a value begins with `!`, which is a tag in YAML and no text";
+        let message = "YAML reads a value that begins with `!` as a tag, not as text";
         let diagnostic = Diagnostic::new(rules::FRONTMATTER_INVALID, source, header, message);
         diagnostics.push(diagnostic.with_help("quote the value"));
     }

@@ -40,37 +40,37 @@ pub struct Formatted {
 pub enum FormatRefusal {
     /// Blocks or markup are nested past [`MARKDOWN_DEPTH`](crate::limits::MARKDOWN_DEPTH), or quotes
     /// past [`MARKDOWN_QUOTES`](crate::limits::MARKDOWN_QUOTES).
-    #[error("line {line} is nested too deep to be formatted")]
+    #[error("line {line} is nested too deeply to format")]
     TooDeep {
         /// The line at which the limit is exceeded.
         line: usize,
     },
     /// A line is longer than [`MARKDOWN_LINE_BYTES`](crate::limits::MARKDOWN_LINE_BYTES).
-    #[error("line {line} is too long to be formatted")]
+    #[error("line {line} is too long to format")]
     LongLine {
         /// The line.
         line: usize,
     },
     /// A paragraph has more than [`MARKDOWN_PIECES`](crate::limits::MARKDOWN_PIECES) pieces.
-    #[error("the paragraph at line {line} is too large to be formatted")]
+    #[error("the paragraph at line {line} is too large to format")]
     LargeParagraph {
         /// The line at which the limit is exceeded.
         line: usize,
     },
     /// The tables have too many cells, or would be too large with aligned columns.
-    #[error("the tables are too large to be formatted")]
+    #[error("the tables are too large to format")]
     LargeTables,
     /// The formatter failed.
-    #[error("the text cannot be formatted: {0}")]
+    #[error("cannot format the text: {0}")]
     Formatter(String),
     /// Formatting would change the meaning.
-    #[error("formatting would change what the text says at line {line}")]
+    #[error("formatting would change the meaning at line {line}")]
     Meaning {
         /// The first line that would change, or one near it.
         line: usize,
     },
     /// Formatting the result again would change it.
-    #[error("formatting does not come to an end")]
+    #[error("formatting never reaches a stable result")]
     Unstable,
 }
 
@@ -245,7 +245,7 @@ fn format_with_dprint(text: &str) -> Result<String, FormatRefusal> {
     }
     match written.strip_prefix(SHIELD) {
         Some(rest) => Ok(rest.to_owned()),
-        None => Err(FormatRefusal::Formatter("it begins like front matter".to_owned())),
+        None => Err(FormatRefusal::Formatter("it begins like frontmatter".to_owned())),
     }
 }
 

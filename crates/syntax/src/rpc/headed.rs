@@ -53,11 +53,13 @@ fn read_length(reader: &mut impl BufRead) -> io::Result<Option<usize>> {
                 let message = format!("`{}` is not a header", line.trim_end());
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
-            let missing = || io::Error::new(io::ErrorKind::InvalidData, "a message has no length");
+            let missing =
+                || io::Error::new(io::ErrorKind::InvalidData, "a message without a length");
             return length.ok_or_else(missing).map(Some);
         };
         if name.eq_ignore_ascii_case("content-length") {
-            let wrong = |_| io::Error::new(io::ErrorKind::InvalidData, "a length is not a number");
+            let wrong =
+                |_| io::Error::new(io::ErrorKind::InvalidData, "a message length is not a number");
             length = Some(value.trim().parse().map_err(wrong)?);
         }
     }

@@ -89,7 +89,10 @@ impl RpcMessage {
     /// Takes a value apart. Like most implementations, it asks for no `jsonrpc`.
     pub fn from_json(message: Json) -> Result<RpcMessage, InvalidRpc> {
         let Json::Object(mut message) = message else {
-            return Err(InvalidRpc { id: Some(Json::Null), problem: "a message is an object" });
+            return Err(InvalidRpc {
+                id: Some(Json::Null),
+                problem: "a message must be an object",
+            });
         };
         let id = message.remove("id").filter(|id| !id.is_null());
         if let Some(Json::String(method)) = message.remove("method") {
@@ -105,7 +108,7 @@ impl RpcMessage {
                 let unreadable = || RpcError { data: Some(error.clone()), ..RpcError::default() };
                 Err(RpcError::deserialize(&error).unwrap_or_else(|_| unreadable()))
             }
-            (None, None) => return Err(InvalidRpc { id, problem: "no method is named" }),
+            (None, None) => return Err(InvalidRpc { id, problem: "a message must have a method" }),
         };
         Ok(RpcMessage::Response { id: id.unwrap_or_default(), outcome })
     }
@@ -120,7 +123,10 @@ impl RpcError {
 
 impl Default for RpcError {
     fn default() -> RpcError {
-        RpcError::new(RpcErrorCode::InvalidRequest, "the answer has an error that is no object")
+        RpcError::new(
+            RpcErrorCode::InvalidRequest,
+            "the response has an error that is not an object",
+        )
     }
 }
 

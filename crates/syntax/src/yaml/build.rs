@@ -300,7 +300,7 @@ impl YamlBuilder {
             }
         }
         for (name, span) in duplicates {
-            let message = format!("`{name}` stands twice here; the first one counts");
+            let message = format!("duplicate key `{name}`; the first one is used");
             self.report_problem(ProblemKind::DuplicateKey, span, message);
         }
     }

@@ -84,7 +84,7 @@ pub(super) fn show_in_pager(command: &OsStr, text: &[u8]) -> io::Result<()> {
     let status = child.wait()?;
     // The shell's word for a program that is not there.
     if status.code() == Some(127) {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "the pager cannot be started"));
+        return Err(io::Error::new(io::ErrorKind::NotFound, "cannot start the pager"));
     }
     Ok(())
 }

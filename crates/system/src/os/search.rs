@@ -87,9 +87,7 @@ impl SearchPath {
             }
         }
         let name = name.display();
-        let message = format!(
-            "there is no `{name}` in a directory of `PATH` that is absolute and outside the project"
-        );
+        let message = format!("no `{name}` in an absolute directory of `PATH` outside the project");
         Err(io::Error::new(io::ErrorKind::NotFound, message))
     }
 
@@ -186,7 +184,7 @@ mod tests {
                 assert_eq!(error.kind(), io::ErrorKind::NotFound, "{}", entry.display());
                 assert_eq!(
                     error.to_string(),
-                    "there is no `tool` in a directory of `PATH` that is absolute and outside the project"
+                    "no `tool` in an absolute directory of `PATH` outside the project"
                 );
                 let found = scene.find(from, &[entry.clone(), scene.at("beside")]).unwrap();
                 assert_eq!(found, scene.at("beside/tool"), "{}", entry.display());

@@ -303,8 +303,9 @@ fn install_update(
     let project = workshop.project();
     let source = project.read_manifest(system)?;
     let own = OwnClients::read_project(system, &project.outputs);
-    let wrong =
-        |_| UpdateFailure::Problem("`brief.toml` is wrong; `brief lint` tells why".to_owned());
+    let wrong = |_| {
+        UpdateFailure::Problem("`brief.toml` is invalid; run `brief lint` for details".to_owned())
+    };
     let clients =
         Clients::from_configuration(source.as_ref(), &own, Section::Install, ProfileScope::Project)
             .map_err(wrong)?;
@@ -316,7 +317,8 @@ fn install_update(
         lock.sources.get(&wanted.name).is_some_and(|locked| locked.place == wanted.place)
     };
     if !manifest.sources.iter().all(is_locked) {
-        let problem = "`brief.toml` and `brief.lock` name other sources; `brief sync` comes first";
+        let problem =
+            "`brief.toml` and `brief.lock` name different sources; run `brief sync` first";
         return Err(UpdateFailure::Problem(problem.to_owned()));
     }
     let items = lock.items.iter().map(|(id, item)| (id, &*item.clients, &item.files));
@@ -330,7 +332,7 @@ fn install_update(
     for source in moving {
         let Some(own) = manifest.find_source(&source.name) else {
             let problem =
-                format!("`brief.toml` has no source `{}`; `brief sync` comes first", source.name);
+                format!("no source `{}` in `brief.toml`; run `brief sync` first", source.name);
             return Err(UpdateFailure::Problem(problem));
         };
         if let Some(reference) = &update.reference {

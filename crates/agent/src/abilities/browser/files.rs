@@ -101,7 +101,7 @@ impl RunningBrowser {
         let in_time = self.wait_until(call.deadline, is_over)?;
         let Some(download) = self.download.clone() else {
             let reasons = self.said_refusals();
-            let message = reasons.unwrap_or_else(|| "it offers no download".to_owned());
+            let message = reasons.unwrap_or_else(|| "the page offers no download".to_owned());
             return Err(create_failure(message));
         };
         if !in_time || download.received > most {
@@ -113,7 +113,7 @@ impl RunningBrowser {
             }
             (true, Some(true)) => {}
             (true, Some(false)) => {
-                return Err(create_failure("the download broke off"));
+                return Err(create_failure("the download was interrupted"));
             }
             (true, None) => {
                 return Err(create_refusal(format!("the download has more than {most} bytes")));
@@ -124,7 +124,7 @@ impl RunningBrowser {
         let bytes = system.read(&file, most);
         let _ = system.remove_file(&file);
         let bytes =
-            bytes.map_err(|error| create_failure(format!("the download is not there: {error}")))?;
+            bytes.map_err(|error| create_failure(format!("cannot read the download: {error}")))?;
         Ok((plain_name(&download.name), bytes))
     }
 }
@@ -139,9 +139,7 @@ fn plain_name(listed: &str) -> String {
 }
 
 fn granted_files<'c>(call: &PageCall<'c>) -> AbilityResult<&'c ToolFiles> {
-    call.context
-        .files
-        .ok_or_else(|| create_refusal("a file is only written where `fs` is granted, too"))
+    call.context.files.ok_or_else(|| create_refusal("writing a file also requires `fs`"))
 }
 
 /// The receiver of a file: the tool, or a path of the project.

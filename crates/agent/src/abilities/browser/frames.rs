@@ -75,7 +75,7 @@ impl RunningBrowser {
         }
         let frames = self.list_frames(page, deadline)?;
         let found = frames.into_iter().find(|frame| Some(frame.id.as_str()) == id);
-        found.ok_or_else(|| create_failure("the frame is gone"))
+        found.ok_or_else(|| create_failure("the frame no longer exists"))
     }
 
     /// Calls the reading function in a frame, in a world that the page's scripts cannot reach.
@@ -98,7 +98,7 @@ impl RunningBrowser {
         });
         let answer = self.send_request(session, "Runtime.callFunctionOn", &call, deadline)?;
         if answer.get("exceptionDetails").is_some() {
-            return Err(WireFault::Refused("the page cannot be read".to_owned()));
+            return Err(WireFault::Refused("cannot read the page".to_owned()));
         }
         Ok(answer["result"].clone())
     }
@@ -131,10 +131,7 @@ impl RunningBrowser {
                 Err(WireFault::TimedOut) if why.is_some() => {}
                 Err(fault) => return Err(fault.into()),
             }
-            self.wait_to_retry(
-                deadline,
-                why.as_deref().unwrap_or("the page changed all the time"),
-            )?;
+            self.wait_to_retry(deadline, why.as_deref().unwrap_or("the page kept changing"))?;
             if !self.pages.values().any(|page| {
                 page.session == frame.session || page.inner.contains_key(&frame.session)
             }) {

@@ -250,7 +250,7 @@ impl GateState {
                 found
             }
         };
-        let mut problem = "no address was found".to_owned();
+        let mut problem = "no address found".to_owned();
         for address in &addresses {
             match TcpStream::connect_timeout(address, CONNECT_TIME) {
                 Ok(stream) => return Ok(stream),
@@ -282,7 +282,7 @@ impl GateState {
             let before = self.bytes.fetch_add(count as u64, Ordering::Relaxed);
             if before + count as u64 > self.most {
                 let most = self.most;
-                let message = format!("they have loaded more than {most} bytes");
+                let message = format!("loaded more than {most} bytes");
                 self.record_connection("all pages", Some(create_refusal(message)));
                 let _ = from.shutdown(Shutdown::Both);
                 let _ = to.shutdown(Shutdown::Both);

@@ -81,14 +81,14 @@ pub(super) fn launch_browser(
     };
     let program = find_browser(system.as_ref(), path)?;
     let profile =
-        system.temporary_dir().map_err(|error| unable("no profile can be created", &error))?;
+        system.temporary_dir().map_err(|error| unable("cannot create a profile", &error))?;
     let settings = profile.path().join("profile").join("Default");
     system
         .create_private_dir(&settings)
         .and_then(|()| system.create_file(&settings.join("Preferences"), SETTINGS.as_bytes()))
-        .map_err(|error| unable("no profile can be created", &error))?;
+        .map_err(|error| unable("cannot create a profile", &error))?;
     let keeper =
-        system.own_program().map_err(|error| unable("the browser cannot be started", &error))?;
+        system.own_program().map_err(|error| unable("cannot start the browser", &error))?;
     let mut call = Call::new(keeper, "/", Duration::ZERO, 0)
         .arg(KEEPER_ARGUMENT)
         .arg(profile.path())
@@ -106,7 +106,7 @@ pub(super) fn launch_browser(
     }
     let companion = system
         .start_program(&call)
-        .map_err(|error| unable(&format!("`{}` cannot be started", program.display()), &error))?;
+        .map_err(|error| unable(&format!("cannot start `{}`", program.display()), &error))?;
     Ok(LaunchedBrowser { wire: BrowserWire::new(companion, Arc::clone(system)), gate, profile })
 }
 
@@ -146,7 +146,7 @@ fn find_browser(system: &dyn System, path: &[String]) -> AbilityResult<PathBuf> 
         return found.filter(|found| found.is_absolute() && is_there(found)).ok_or_else(|| {
             let shown = named.display();
             create_failure(format!(
-                "`{VARIABLE}` names `{shown}`, which is not the absolute path of a program"
+                "`{VARIABLE}` names `{shown}`, which is not the absolute path to a program"
             ))
         });
     }
@@ -154,7 +154,7 @@ fn find_browser(system: &dyn System, path: &[String]) -> AbilityResult<PathBuf> 
     let placed = || PLACES.iter().map(PathBuf::from).find(|place| is_there(place));
     named.or_else(placed).ok_or_else(|| {
         create_failure(format!(
-            "there is no browser here: install Chromium, or name a program in `{VARIABLE}`"
+            "browser not found: install Chromium, or set `{VARIABLE}` to a program"
         ))
     })
 }

@@ -107,7 +107,7 @@ impl Browsing {
             return match call {
                 "pages" => Ok(json!([])),
                 "close" => Ok(Value::Null),
-                _ => Err(create_failure("the browser has ended, with its pages")),
+                _ => Err(create_failure("the browser has exited, and its pages are gone")),
             };
         };
         browser.begin_call(context.stop, deadline)?;
@@ -123,7 +123,7 @@ impl Browsing {
             Some(running) => running,
             None if self.starts >= limits::BROWSER_STARTS => {
                 return Err(create_failure(format!(
-                    "the browser has ended {} times in this run",
+                    "the browser has exited {} times in this run",
                     self.starts
                 )));
             }
@@ -132,7 +132,7 @@ impl Browsing {
                 let gate =
                     gate.and_then(|chance| BrowserGate::open(context.policy.clone(), chance));
                 let gate = gate.map_err(|error| {
-                    create_failure(format!("the browser gets no network: {error}"))
+                    create_failure(format!("cannot connect the browser to the network: {error}"))
                 })?;
                 let mut launched = launch::launch_browser(context.system, context.path, gate)?;
                 launched.wire.stop = context.stop.clone();

@@ -57,7 +57,7 @@ function (operation, args) {
   // Finds an element that a user could use now.
   const usable = () => {
     const element = find(args.selector);
-    if (!element) return { wait: true, why: `there is no \`${args.selector}\` on the page` };
+    if (!element) return { wait: true, why: `not found on the page: \`${args.selector}\`` };
     if (element.disabled || element.matches(":disabled")) {
       return { wait: true, why: `\`${args.selector}\` is disabled` };
     }
@@ -77,10 +77,10 @@ function (operation, args) {
         return { text: cut(body?.innerText ?? body?.textContent ?? "") };
       }
       const element = find(args.selector);
-      if (!element) return { wait: true, why: `there is no \`${args.selector}\` on the page` };
+      if (!element) return { wait: true, why: `not found on the page: \`${args.selector}\`` };
       const isField = element.matches("input,textarea,select");
       if (isField && element.type === "password") {
-        return { why: `\`${args.selector}\` is a password, which is not read` };
+        return { why: `\`${args.selector}\` is a password, which tools cannot read` };
       }
       return { text: cut(isField ? element.value : (element.innerText ?? element.textContent ?? "")) };
     },
@@ -92,7 +92,7 @@ function (operation, args) {
       const x = box.left + box.width / 2;
       const y = box.top + box.height / 2;
       const hit = element.getRootNode().elementFromPoint(x, y);
-      if (!hit) return { wait: true, why: `\`${args.selector}\` is outside of the window` };
+      if (!hit) return { wait: true, why: `\`${args.selector}\` is outside the window` };
       const label = hit.closest?.("label");
       if (!element.contains(hit) && !hit.contains(element) && label?.control !== element) {
         return { wait: true, why: `\`${args.selector}\` is covered by ${named(hit)}` };
@@ -121,7 +121,7 @@ function (operation, args) {
       if (element.readOnly) return { wait: true, why: `\`${args.selector}\` is read-only` };
       if (element.localName === "input") {
         const kind = element.type;
-        if (kind === "file") return { why: `\`${args.selector}\` is for a file, and none is sent` };
+        if (kind === "file") return { why: `\`${args.selector}\` is for a file, and tools cannot send files` };
         if (["checkbox", "radio", "submit", "button", "image", "reset"].includes(kind)) {
           return { why: `\`${args.selector}\` is a ${kind}: click it` };
         }
@@ -129,12 +129,12 @@ function (operation, args) {
           element.focus();
           element.value = args.text;
           if (element.value !== args.text) {
-            return { why: `\`${args.selector}\` does not take such a value` };
+            return { why: `\`${args.selector}\` does not accept this value` };
           }
           return changed();
         }
       } else if (element.localName !== "textarea" && !element.isContentEditable) {
-        return { why: `\`${args.selector}\` is ${named(element)}, which takes no text` };
+        return { why: `\`${args.selector}\` is ${named(element)}, which does not accept text` };
       }
       element.focus();
       if (element.isContentEditable) {
@@ -153,18 +153,18 @@ function (operation, args) {
       const element = find(args.selector);
       return element && visible(element)
         ? { done: true }
-        : { wait: true, why: `there is no visible \`${args.selector}\`` };
+        : { wait: true, why: `not visible on the page: \`${args.selector}\`` };
     },
     gone: () => {
       const element = find(args.selector);
       return element && visible(element)
-        ? { wait: true, why: `\`${args.selector}\` is still there` }
+        ? { wait: true, why: `\`${args.selector}\` is still on the page` }
         : { done: true };
     },
     has: () =>
       (document.body?.innerText ?? "").includes(args.text)
         ? { done: true }
-        : { wait: true, why: "the page does not say so" },
+        : { wait: true, why: "the page does not contain the text" },
     count: () => ({ elements: document.getElementsByTagName("*").length }),
     links: () => {
       const found = [];
@@ -183,7 +183,7 @@ function (operation, args) {
     },
     table: () => {
       const table = find(args.selector);
-      if (!table) return { wait: true, why: `there is no \`${args.selector}\` on the page` };
+      if (!table) return { wait: true, why: `not found on the page: \`${args.selector}\`` };
       if (table.localName !== "table") return { why: `\`${args.selector}\` is not a table` };
       const grid = [];
       let cells = 0;
@@ -221,7 +221,7 @@ function (operation, args) {
     },
     box: () => {
       const element = find(args.selector);
-      if (!element) return { wait: true, why: `there is no \`${args.selector}\` on the page` };
+      if (!element) return { wait: true, why: `not found on the page: \`${args.selector}\`` };
       element.scrollIntoView({ block: "center", behavior: "instant" });
       const box = element.getBoundingClientRect();
       if (box.width < 1 || box.height < 1) {
@@ -231,7 +231,7 @@ function (operation, args) {
     },
     frame: () => {
       const element = find(args.selector);
-      if (!element) return { wait: true, why: `there is no \`${args.selector}\` on the page` };
+      if (!element) return { wait: true, why: `not found on the page: \`${args.selector}\`` };
       // The element itself: its identity is asked for.
       return ["iframe", "frame"].includes(element.localName)
         ? element
@@ -241,6 +241,6 @@ function (operation, args) {
   try {
     return operations[operation]();
   } catch (error) {
-    return { why: `the page cannot be read: ${error?.message ?? error}`.slice(0, 500) };
+    return { why: `cannot read the page: ${error?.message ?? error}`.slice(0, 500) };
   }
 }

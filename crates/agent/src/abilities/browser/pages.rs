@@ -166,7 +166,7 @@ impl RunningBrowser {
         let place = render_address(address);
         match (self.said_refusals(), problem) {
             (Some(reasons), _) => create_refusal(format!("{place} does not load: {reasons}")),
-            (None, "net::ERR_ABORTED") => create_failure(format!("{place} has nothing to show")),
+            (None, "net::ERR_ABORTED") => create_failure(format!("{place} has no content to show")),
             (None, problem) => {
                 let problem = problem.trim_start_matches("net::");
                 create_failure(format!("{place} does not load: {problem}"))
@@ -246,7 +246,7 @@ impl RunningBrowser {
             "press" => {
                 let written = call.text_argument(0, "a key")?;
                 let key = PressedKey::parse(written).ok_or_else(|| {
-                    create_refusal("this is no key; write `Enter`, `a`, `F5` or `Control+A`")
+                    create_refusal("unknown key; write `Enter`, `a`, `F5` or `Control+A`")
                 })?;
                 let before = self.loading_state(page);
                 for event in key.key_events() {
@@ -259,7 +259,7 @@ impl RunningBrowser {
             "screenshot" => self.take_screenshot(&frame, call),
             "pdf" => self.print_pdf(&main, call),
             "download" => self.keep_file(page, &frame, call),
-            other => Err(create_refusal(format!("there is no `{other}` in 'browser'"))),
+            other => Err(create_refusal(format!("unknown call `{other}` in 'browser'"))),
         }
     }
 
@@ -284,7 +284,7 @@ impl RunningBrowser {
                 continue;
             };
             if text.len() + more.len() > limits::BROWSER_TEXT {
-                text.push_str("\n[cut: the text of more frames]");
+                text.push_str("\n[truncated: text of more frames]");
                 break;
             }
             if !more.trim().is_empty() {
@@ -375,7 +375,7 @@ impl RunningBrowser {
             return Err(not_here());
         }
         if after.is_unreachable && after.shown > before.shown {
-            let reason = self.said_refusals().unwrap_or_else(|| "there is no answer".to_owned());
+            let reason = self.said_refusals().unwrap_or_else(|| "no answer".to_owned());
             return Err(create_failure(format!("the next page does not load: {reason}")));
         }
         Ok(Value::Null)
@@ -455,7 +455,7 @@ impl RunningBrowser {
             if state["url"].as_str().is_some_and(|url| url.contains(part)) {
                 return Ok(());
             }
-            self.wait_to_retry(deadline, "the page has another address")?;
+            self.wait_to_retry(deadline, "the page is at another address")?;
         }
     }
 
@@ -474,7 +474,7 @@ impl RunningBrowser {
 
 /// Returns the error for an address that is a file to keep.
 fn not_here() -> AbilityRefusal {
-    create_refusal("is a download, which only `page.download` takes")
+    create_refusal("is a download: use `page.download`")
 }
 
 /// Returns an address for a message, without user and query.
@@ -487,7 +487,7 @@ fn render_address(address: &str) -> String {
 fn check_complete(found: &Value, what: &str) -> AbilityResult<()> {
     if found["more"] == true {
         let most = limits::BROWSER_ELEMENTS;
-        return Err(create_refusal(format!("there are more than {most} {what}")));
+        return Err(create_refusal(format!("more than {most} {what}")));
     }
     Ok(())
 }

@@ -110,7 +110,7 @@ impl RunningBrowser {
             |fault| match fault {
                 WireFault::Interrupted => fault.into(),
                 _ => create_failure(
-                    "the browser did not start; try it with `--headless --dump-dom about:blank`",
+                    "the browser did not start; run it with `--headless --dump-dom about:blank` to see why",
                 ),
             },
         )?;
@@ -371,9 +371,7 @@ impl RunningBrowser {
     pub(super) fn new_page(&mut self, deadline: Duration) -> AbilityResult<u64> {
         if self.pages.len() >= limits::BROWSER_PAGES {
             let most = limits::BROWSER_PAGES;
-            return Err(create_refusal(format!(
-                "{most} pages are open, which is the most; close one"
-            )));
+            return Err(create_refusal(format!("{most} pages are open, the maximum; close one")));
         }
         let params = json!({"url": "about:blank", "browserContextId": self.context});
         let created = self.send_request(None, "Target.createTarget", &params, deadline)?;

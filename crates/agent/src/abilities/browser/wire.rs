@@ -78,7 +78,7 @@ impl BrowserWire {
         let patience = deadline.saturating_sub(self.system.elapsed());
         self.companion.send(&bytes, patience).map_err(|error| match error.kind() {
             io::ErrorKind::TimedOut => WireFault::TimedOut,
-            _ => WireFault::Ended("the browser has ended".to_owned()),
+            _ => WireFault::Ended("the browser has exited".to_owned()),
         })?;
         Ok(self.last)
     }
@@ -90,8 +90,9 @@ impl BrowserWire {
             match self.input.take_message() {
                 Ok(None) => {}
                 Ok(Some(message)) => {
-                    return serde_json::from_slice(&message)
-                        .map_err(|_| WireFault::Ended("the browser sent nonsense".to_owned()));
+                    return serde_json::from_slice(&message).map_err(|_| {
+                        WireFault::Ended("the browser sent an invalid message".to_owned())
+                    });
                 }
                 Err(TooLong) => {
                     let most = limits::BROWSER_MESSAGE_BYTES;
@@ -104,15 +105,14 @@ impl BrowserWire {
             }
             let left = deadline.saturating_sub(self.system.elapsed());
             match self.companion.receive(&mut piece, TICK.min(left)) {
-                Ok(0) => return Err(WireFault::Ended("the browser has ended".to_owned())),
+                Ok(0) => return Err(WireFault::Ended("the browser has exited".to_owned())),
                 Ok(count) => self.input.push(&piece[..count]),
                 Err(error) if error.kind() == io::ErrorKind::TimedOut && !left.is_zero() => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                     return Err(WireFault::TimedOut);
                 }
                 Err(error) => {
-                    let message =
-                        format!("the browser cannot be reached: {}", render_io_error(&error));
+                    let message = format!("cannot reach the browser: {}", render_io_error(&error));
                     return Err(WireFault::Ended(message));
                 }
             }

@@ -60,12 +60,12 @@ impl<'s> SchemaCheck<'s> {
             return evaluated;
         }
         if at.depth > MOST_DEPTH || self.steps > MOST_STEPS {
-            self.report_problem(at, "cannot be checked: the schema goes too deep");
+            self.report_problem(at, "cannot be checked: the schema is nested too deeply");
             return evaluated;
         }
         let keywords = match schema {
             Value::Bool(false) => {
-                self.report_problem(at, "must not be there");
+                self.report_problem(at, "is not allowed");
                 return evaluated;
             }
             Value::Object(keywords) => keywords,
@@ -178,7 +178,7 @@ impl<'s> SchemaCheck<'s> {
             return evaluated;
         }
         if keywords.get("uniqueItems") == Some(&Value::Bool(true)) && self.has_duplicates(items) {
-            self.report_problem(at, "must not have an item twice");
+            self.report_problem(at, "must not contain the same item twice");
         }
         // `items` as a list is the older form of `prefixItems`, and `additionalItems` that of `items`.
         let older = keywords.get("items").and_then(Value::as_array);
@@ -200,11 +200,18 @@ impl<'s> SchemaCheck<'s> {
             }
             let limit = |name: &str| keywords.get(name).and_then(Value::as_u64);
             let least = limit("minContains").unwrap_or(1);
+            let noun = |count: u64| if count == 1 { "item" } else { "items" };
             if count < least {
-                self.report_problem(at, &format!("must have at least {least} of a certain form"));
+                self.report_problem(
+                    at,
+                    &format!("must have at least {least} {} matching `contains`", noun(least)),
+                );
             }
             if let Some(most) = limit("maxContains").filter(|most| count > *most) {
-                self.report_problem(at, &format!("must have at most {most} of a certain form"));
+                self.report_problem(
+                    at,
+                    &format!("must have at most {most} {} matching `contains`", noun(most)),
+                );
             }
         }
         evaluated
@@ -240,7 +247,7 @@ impl<'s> SchemaCheck<'s> {
             if let Some(schema) = names
                 && self.try_schema(schema, &Value::String(name.clone()), at.depth).is_none()
             {
-                self.tell_part(name, at, "has a name that it must not have");
+                self.tell_part(name, at, "has a name that is not allowed");
             }
             let mut is_known = false;
             if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
@@ -254,7 +261,9 @@ impl<'s> SchemaCheck<'s> {
                 }
             }
             match keywords.get("additionalProperties") {
-                Some(Value::Bool(false)) if !is_known => self.tell_part(name, at, "is not known"),
+                Some(Value::Bool(false)) if !is_known => {
+                    self.tell_part(name, at, "is an unknown field");
+                }
                 Some(schema) if !is_known => {
                     self.visit_part(schema, value, name, at);
                     is_known = true;
@@ -315,15 +324,15 @@ impl<'s> SchemaCheck<'s> {
                 }
             }
             if count == 0 {
-                self.report_problem(at, "fits none of the forms that it may have");
+                self.report_problem(at, "matches none of the allowed schemas");
             } else if keyword == "oneOf" && count > 1 {
-                self.report_problem(at, "fits more than one of the forms that it may have");
+                self.report_problem(at, "matches more than one of the allowed schemas");
             }
         }
         if let Some(schema) = keywords.get("not")
             && self.try_schema(schema, value, at.depth).is_some()
         {
-            self.report_problem(at, "has a form that it must not have");
+            self.report_problem(at, "matches a schema that is not allowed");
         }
         if let Some(condition) = keywords.get("if") {
             let fitting = self.try_schema(condition, value, at.depth);
@@ -352,7 +361,7 @@ impl<'s> SchemaCheck<'s> {
                         continue;
                     }
                     if *schema == Value::Bool(false) {
-                        self.tell_part(name, at, "is not known");
+                        self.tell_part(name, at, "is an unknown field");
                     } else {
                         self.visit_part(schema, value, name, at);
                     }

@@ -37,7 +37,11 @@ fn each_keyword_says_what_it_wants() {
         (json!({"maxLength": 2}), json!(12345), ""),
         (json!({"minItems": 1}), json!([]), "`/x` must have at least 1 item"),
         (json!({"maxItems": 1}), json!([1, 2]), "`/x` must have at most 1 item"),
-        (json!({"uniqueItems": true}), json!([1, 2, 1]), "`/x` must not have an item twice"),
+        (
+            json!({"uniqueItems": true}),
+            json!([1, 2, 1]),
+            "`/x` must not contain the same item twice",
+        ),
         (
             json!({"items": {"type": "string"}}),
             json!(["a", 1]),
@@ -46,19 +50,23 @@ fn each_keyword_says_what_it_wants() {
         (json!({"pattern": "^\\d+$"}), json!("12"), ""),
         (json!({"pattern": "^\\d+$"}), json!("1٣"), "`/x` must match `^\\d+$`"),
         (json!({"pattern": "[\\w.[]@\\w"}), json!("a@b"), ""),
-        (json!({"not": {"type": "null"}}), json!(null), "`/x` has a form that it must not have"),
-        (json!(false), json!(1), "`/x` must not be there"),
+        (
+            json!({"not": {"type": "null"}}),
+            json!(null),
+            "`/x` matches a schema that is not allowed",
+        ),
+        (json!(false), json!(1), "`/x` is not allowed"),
         (json!(true), json!(1), ""),
         (json!({"anyOf": [{"type": "null"}, {"minimum": 1}]}), json!(2), ""),
         (
             json!({"anyOf": [{"type": "null"}, {"type": "string"}]}),
             json!(2),
-            "`/x` fits none of the forms that it may have",
+            "`/x` matches none of the allowed schemas",
         ),
         (
             json!({"oneOf": [{"minimum": 1}, {"minimum": 2}]}),
             json!(3),
-            "`/x` fits more than one of the forms that it may have",
+            "`/x` matches more than one of the allowed schemas",
         ),
         (json!({"allOf": [{"minimum": 1}, {"maximum": 2}]}), json!(3), "`/x` must be at most 2"),
         (json!({"format": "date", "x-mine": 1}), json!("no date"), ""),
@@ -71,9 +79,13 @@ fn each_keyword_says_what_it_wants() {
         (
             json!({"propertyNames": {"pattern": "^[a-z]+$"}}),
             json!({"A": 1}),
-            "`/x/A` has a name that it must not have",
+            "`/x/A` has a name that is not allowed",
         ),
-        (json!({"uniqueItems": true}), json!([1, 1.0]), "`/x` must not have an item twice"),
+        (
+            json!({"uniqueItems": true}),
+            json!([1, 1.0]),
+            "`/x` must not contain the same item twice",
+        ),
     ] {
         let schema = json!({"type": "object", "properties": {"x": field}});
         assert_eq!(problems(&schema, &json!({"x": value})), problem, "{schema} {value}");
@@ -93,7 +105,7 @@ fn places_of_a_list_have_schemas_of_their_own() {
         (
             json!({"prefixItems": [{"type": "string"}], "items": false}),
             json!(["a", 1]),
-            "`/x/1` must not be there",
+            "`/x/1` is not allowed",
         ),
         (
             json!({"items": [{"type": "string"}], "additionalItems": {"type": "number"}}),
@@ -103,18 +115,18 @@ fn places_of_a_list_have_schemas_of_their_own() {
         (
             json!({"contains": {"const": "a"}}),
             json!(["b"]),
-            "`/x` must have at least 1 of a certain form",
+            "`/x` must have at least 1 item matching `contains`",
         ),
         (json!({"contains": {"const": "a"}, "minContains": 0}), json!([]), ""),
         (
             json!({"contains": {"const": "a"}, "maxContains": 1}),
             json!(["a", "a"]),
-            "`/x` must have at most 1 of a certain form",
+            "`/x` must have at most 1 item matching `contains`",
         ),
         (
             json!({"prefixItems": [true], "unevaluatedItems": false}),
             json!([1, 2]),
-            "`/x/1` must not be there",
+            "`/x/1` is not allowed",
         ),
     ] {
         let schema = json!({"type": "object", "properties": {"x": field}});
@@ -159,7 +171,7 @@ fn fields_depend_on_each_other() {
                 "unevaluatedProperties": false,
             }),
             json!({"a": 1, "b": 1, "c": 1, "d": 1}),
-            "`/d` is not known",
+            "`/d` is an unknown field",
         ),
     ] {
         assert_eq!(problems(&schema, &value), problem, "{schema} {value}");
@@ -234,7 +246,7 @@ fn fields_are_required_known_or_of_a_kind() {
     });
     assert_eq!(
         problems(&schema, &json!({"n_x": "1", "c": 1})),
-        "`/` must have `a`; `/` must have `b`; `/n_x` must be number, not string; `/c` is not known"
+        "`/` must have `a`; `/` must have `b`; `/n_x` must be number, not string; `/c` is an unknown field"
     );
     let schema = json!({"additionalProperties": {"type": "number"}});
     assert_eq!(problems(&schema, &json!({"c": "1"})), "`/c` must be number, not string");
@@ -256,10 +268,13 @@ fn references_stay_in_the_schema_and_end() {
         "`/next/leaf` must be string, not number"
     );
     let circle = json!({"$ref": "#"});
-    assert_eq!(problems(&circle, &json!({})), "`/` cannot be checked: the schema goes too deep");
+    assert_eq!(
+        problems(&circle, &json!({})),
+        "`/` cannot be checked: the schema is nested too deeply"
+    );
     // Two branches at every level without an end: the step limit stops the check.
     let bush = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
-    assert!(problems(&bush, &json!({})).contains("fits none"));
+    assert!(problems(&bush, &json!({})).contains("matches none"));
 }
 
 #[test]
@@ -270,7 +285,7 @@ fn an_invalid_schema_says_where() {
             json!({"type": "string"}),
             "`/` must have the type `object`: arguments are always an object",
         ),
-        (json!({"type": "objekt"}), "`/type` is not a type that exists"),
+        (json!({"type": "objekt"}), "`/type` is not a known type"),
         (json!({"required": "a"}), "`/required` is not a list of names"),
         (json!({"properties": []}), "`/properties` is not an object of schemas"),
         (json!({"properties": {"a": {"minimum": "1"}}}), "`/properties/a/minimum` is not a number"),
@@ -279,8 +294,11 @@ fn an_invalid_schema_says_where() {
             "`/properties/a/` is neither an object nor `true` or `false`",
         ),
         (json!({"anyOf": []}), "`/anyOf` is not a list of schemas"),
-        (json!({"$ref": "#/$defs/no"}), "`/$ref` does not lead anywhere in this schema"),
-        (json!({"$ref": "https://example.com/a"}), "`/$ref` does not lead anywhere in this schema"),
+        (json!({"$ref": "#/$defs/no"}), "`/$ref` does not point to anything in this schema"),
+        (
+            json!({"$ref": "https://example.com/a"}),
+            "`/$ref` does not point to anything in this schema",
+        ),
         (
             json!({"properties": {"a": {"pattern": "("}}}),
             "`/properties/a/pattern` is not a valid regular expression",

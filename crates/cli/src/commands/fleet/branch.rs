@@ -19,7 +19,7 @@ use crate::ui::Ui;
 /// Create an update branch in each repository
 ///
 /// The branch `brief/update-NAME` starts at HEAD (or `--rev`) and has one commit: the update, with the changed guidance as its
-/// message. Working trees, indexes and other branches stay untouched. For a repository named by address, `--push` creates
+/// message. Working trees, indexes and other branches stay untouched. For a repository given as a URL, `--push` creates
 /// the branch on its server.
 #[derive(Debug, Args)]
 pub(crate) struct BranchArgs {
@@ -44,7 +44,7 @@ pub(crate) struct BranchArgs {
 }
 
 /// The problem of a repository that has no branch because of an interruption.
-const INTERRUPTED: &str = "the run was interrupted before it was done";
+const INTERRUPTED: &str = "interrupted before the update";
 
 #[derive(Serialize)]
 struct BranchRow {
@@ -74,7 +74,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &BranchArgs) -> Result {
             .filter(|other| **other != member.place)
         {
             let name = other.name(&base);
-            return Err(WorkshopError::Branch(format!("it shares its repository with `{name}`")));
+            return Err(WorkshopError::Branch(format!("shares its repository with `{name}`")));
         }
         let message = found.commit_message(update);
         let branch = UpdateBranch::new(&update.name, message.clone());
@@ -108,10 +108,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &BranchArgs) -> Result {
     }
     if rest > 0 {
         let made = rows.iter().filter(|row| row.commit.is_some()).count();
-        ui.print_warning(&format!(
-            "interrupted: {made} written or unchanged, which stay; {rest} not done"
-        ))?;
-        ui.print_hint("the same command goes on where this one has ended")?;
+        ui.print_warning(&format!("interrupted: {made} done, {rest} left"))?;
+        ui.print_hint("run the same command again to continue")?;
         return Err(CommandError::interrupted());
     }
     refuse_if(has_failed)
@@ -170,9 +168,11 @@ fn print_branches(ui: &mut Ui, branch: &str, rows: &[BranchRow], is_dry: bool) -
         let words = match row.state {
             "written" if row.pushed => format!("{branch} {commit}, pushed"),
             "written" => format!("{branch} {commit}"),
-            "unchanged" => format!("{branch} {commit}, as it was"),
+            "unchanged" => format!("{branch} {commit}, unchanged"),
             "compared" if is_dry => format!("{branch} would be written"),
-            "compared" => "would change; `--push` makes the branch on its server".to_owned(),
+            "compared" => {
+                "would change; pass `--push` to create the branch on its server".to_owned()
+            }
             "failed" => {
                 counts[2] += 1;
                 let problem = row.problem.as_deref().unwrap_or_default();

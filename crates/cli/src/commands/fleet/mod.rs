@@ -39,9 +39,9 @@ enum FleetCommand {
 
 /// Show installed items and versions in many repositories
 ///
-/// Reads brief.lock and the written files of one commit of each repository, as git objects, without a checkout. Servers are
-/// asked only for repositories that are named by address, and with `--ask`. The cache remembers each commit, so an
-/// interrupted run continues.
+/// Reads brief.lock and the written files of one commit of each repository, as git objects, without a checkout. Uses
+/// the network only with `--ask`, and for repositories given as URLs. The cache remembers each commit, so an interrupted
+/// run continues.
 #[derive(Debug, Args)]
 struct StatusArgs {
     #[command(flatten)]
@@ -117,7 +117,7 @@ fn run_status(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     let only = args.only.as_slice();
     if only.contains(&FleetState::OverBudget) && args.budget.is_none() {
         let message = "`--only over-budget` needs a budget";
-        return Err(CommandError::usage(message).with_hint("`--budget N` sets it"));
+        return Err(CommandError::usage(message).with_hint("pass `--budget N` to set it"));
     }
     let members = args.which.read_members(ui, session, args.budget.is_some())?;
     let newest = if args.ask { ask_sources(ui, session, &members)? } else { NewestByPlace::new() };
@@ -231,7 +231,7 @@ fn ask_all(
 }
 
 fn parse_update(text: &str) -> Result<FleetUpdate, String> {
-    FleetUpdate::parse(text).ok_or_else(|| "a name, and a version after `@`".to_owned())
+    FleetUpdate::parse(text).ok_or_else(|| "expected NAME or NAME@REF".to_owned())
 }
 
 /// Tells the effect of an update on each repository.
@@ -269,8 +269,11 @@ fn update_all<T: Send>(
     let places = sources.map(|source| (update.place_key(source), update.updated_place(source)));
     let places: Vec<_> = places.collect();
     if places.is_empty() {
-        ui.print_warning(&format!("no repository has a source, bundle or item `{}`", update.name))?;
-        ui.print_hint("`brief fleet status --csv` lists them")?;
+        ui.print_warning(&format!(
+            "no repository has a source, bundle or item named `{}`",
+            update.name
+        ))?;
+        ui.print_hint("run `brief fleet status --csv` to list them")?;
     }
     let newest = ask_all(ui, session, places.into_iter())?;
     let system = session.shared_system();

@@ -65,7 +65,7 @@ impl HoldArg {
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
     let Some(client) = &args.client else {
         return Err(CommandError::usage("`brief hook` needs a client")
-            .with_hint("`brief hook install` sets one up; `brief hook --help` says more"));
+            .with_hint("run `brief hook install` to set up a hook"));
     };
     if is_disabled(session.system()) {
         return Ok(());
@@ -78,9 +78,9 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
     }
     if ui.can_ask() {
         let name = BUILTIN.find_client(client).map_or(client.as_str(), |client| &*client.name);
-        ui.print_status(&format!("waiting for the JSON that {name} writes to standard input"))?;
+        ui.print_status(&format!("waiting for JSON from {name} on standard input"))?;
         ui.print_hint(&format!(
-            "`brief hook install {client}` sets that up; `brief context PATH` answers a person"
+            "run `brief hook install {client}` to set up the hook, or `brief context PATH` to read guidance"
         ))?;
     }
     let repeat = if args.repeat { Repeat::Always } else { Repeat::Once };
@@ -96,7 +96,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
     // Few people read this; the answer is what counts.
     ui.print_diagnostic_lines(&outcome.diagnostics, session.directory())?;
     if outcome.found_nothing {
-        ui.print_warning("no guidance found on the way to the file")?;
+        ui.print_warning("no guidance found for the file")?;
     }
     if let Some(answer) = outcome.answer {
         ui.print_data(&answer)?;

@@ -70,7 +70,7 @@ impl PlaceArgs {
 pub(super) fn base_directory(session: &Session, is_global: bool) -> Result<PathBuf> {
     if is_global {
         resolved_home(session.system()).ok_or_else(|| {
-            CommandError::refused("the home directory is not known: `HOME` is not set")
+            CommandError::refused("cannot find the home directory: `HOME` is not set")
         })
     } else {
         Ok(session.repository_root()?.path().to_owned())
@@ -88,17 +88,17 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result 
     let is_offer = named.is_empty();
     let chosen = if is_offer { shown_clients(session, &known)? } else { named };
     if chosen.is_empty() {
-        return Err(CommandError::usage("no client with a hook shows in this project")
+        return Err(CommandError::usage("no client with hook support detected")
             .with_hint(format!("name one: {}", super::with_hooks(&known))));
     }
     if args.place.command.is_some() && chosen.len() > 1 {
-        return Err(CommandError::usage("`--command` is for one client")
-            .with_hint("name the client: the command says it, too"));
+        return Err(CommandError::usage("`--command` works with one client only")
+            .with_hint("pass the client that the command names"));
     }
     if is_offer && ui.can_ask() && !args.dry_run {
         let shown: Vec<&str> = chosen.iter().map(|client| &*client.name).collect();
-        if !ui.confirm_request(&format!("Set up the hook of {}?", shown.join(", ")))? {
-            return ui.print_hint("name the ones that you want: `brief hook install CLIENT…`");
+        if !ui.confirm_request(&format!("Install the hook for {}?", shown.join(", ")))? {
+            return ui.print_hint("run `brief hook install CLIENT…` to choose clients");
         }
     }
     for client in &chosen {
@@ -110,9 +110,9 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result 
     {
         let who =
             if let [only] = &chosen[..] { only.name.to_string() } else { "the clients".to_owned() };
-        ui.print_warning(&format!("`brief` is not on PATH, so {who} will not find it"))?;
+        ui.print_warning(&format!("{who} cannot run the hook: `brief` is not on PATH"))?;
         ui.print_hint(&format!(
-            "copy it to a directory on PATH, or pass --command \"/path/to/brief hook {}\"",
+            "copy `brief` to a directory on PATH, or pass --command \"/path/to/brief hook {}\"",
             chosen[0].id
         ))?;
     }
@@ -130,7 +130,7 @@ fn install_hook(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Cli
     let hook = client.hook.as_ref().expect("`find` chose clients with hooks");
     if args.block_once.is_some() && hook.hold.is_empty() {
         ui.print_warning(&format!(
-            "{} cannot hold a call back; its hook delivers only",
+            "{} cannot block a call; the hook only delivers guidance",
             client.name
         ))?;
     }
@@ -188,11 +188,13 @@ fn install_hook(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Cli
         }
         if is_global && !args.place.global {
             ui.print_hint(&format!(
-                "is for all your projects: {} reads a project's hooks only when it is started at its top (`--project`)",
+                "pass `--project` to install only here; {} ignores project hooks when you start it in a subdirectory",
                 client.name
             ))?;
         } else if !is_global && !install.private {
-            ui.print_hint("the file is for everybody who works here; `--global` sets the hook up for you alone")?;
+            ui.print_hint(
+                "your team shares this file; pass `--global` to install the hook only for you",
+            )?;
         }
     }
     Ok(())
@@ -214,8 +216,8 @@ fn files_of(
         is_elsewhere: is_elsewhere(session.system(), client, base).map_err(refused_file)?,
     };
     build_hook_files(client, choice).ok_or_else(|| {
-        CommandError::refused(format!("{} has no such file in the home directory", client.name))
-            .with_hint("set the hook up in each project, without `--global`")
+        CommandError::refused(format!("{} has no user-level hook file", client.name))
+            .with_hint("omit `--global`, and install the hook in each project")
     })
 }
 

@@ -154,14 +154,11 @@ fn find_hook_client<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Clien
     if install_of(client).is_some() {
         return Ok(client);
     }
-    Err(CommandError::refused(format!(
-        "{} has no hook that carries a text to its model",
-        client.name
-    ))
-    .with_hint(format!(
-        "it sees what `brief registry build` writes and what it loads by itself; with a hook: {}",
-        with_hooks(known)
-    )))
+    Err(CommandError::refused(format!("{} has no hooks that can add context", client.name))
+        .with_hint(format!(
+            "run `brief registry build` to write files that it loads; clients with hooks: {}",
+            with_hooks(known)
+        )))
 }
 
 /// Returns the error about a client that is not known, with those that may be meant.
@@ -176,7 +173,7 @@ fn unknown_client(known: &KnownClients, name: &str) -> CommandError {
         meant.extend(names.iter().filter(|known| known.starts_with(begin)).take(2));
     }
     match meant[..] {
-        [] => unknown.with_hint(format!("with a hook: {}", with_hooks(known))),
+        [] => unknown.with_hint(format!("clients with hooks: {}", with_hooks(known))),
         [only] => unknown.with_hint(format!("did you mean `{only}`?")),
         [first, second, ..] => unknown.with_hint(format!("did you mean `{first}` or `{second}`?")),
     }
@@ -196,16 +193,17 @@ fn with_hooks(known: &KnownClients) -> String {
 fn check_policy(session: &Session) -> Result {
     match session.load_policy()?.find_capability_rule(Capability::Hooks) {
         None => Ok(()),
-        Some(decision) => {
-            Err(CommandError::refused(format!("the hook is not installed: {decision}"))
-                .with_hint("ask the maintainer of this policy; `brief trust --policy` shows it"))
-        }
+        Some(decision) => Err(CommandError::refused(format!(
+            "cannot install the hook: {decision}"
+        ))
+        .with_hint("run `brief trust --policy` to see the policy, and ask whoever maintains it")),
     }
 }
 
 /// Returns the error about a client's file.
 fn client_file_error(name: &str, error: &impl std::fmt::Display) -> CommandError {
-    CommandError::refused(format!("`{name}` {error}")).with_hint("the file was left as it is")
+    CommandError::refused(format!("`{name}` {error}"))
+        .with_hint("correct the file; brief did not change it")
 }
 
 /// Returns the error about one of several files.

@@ -126,14 +126,14 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
         return ui.print_json("hook status", root.path(), &[], body);
     }
     if hooks.is_empty() {
-        ui.print_status("no hook is installed, and no program of a client is on PATH")?;
-        ui.print_hint("`brief hook install CLIENT` sets one up")?;
+        ui.print_status("no hooks installed, and no client programs on PATH")?;
+        ui.print_hint("run `brief hook install CLIENT` to install one")?;
     }
     for status in &hooks {
         print_hook_status(ui, status)?;
     }
     if is_disabled(session.system()) {
-        ui.print_warning("hooks answer nothing here: `BRIEF_DISABLE` is set")?;
+        ui.print_warning("hooks deliver nothing: `BRIEF_DISABLE` is set")?;
     }
     let mut installed = hooks.iter().flat_map(|status| &status.installed);
     if installed.any(|hook| !hook.guarded) {
@@ -158,7 +158,7 @@ fn fix_hooks(ui: &mut Ui, session: &Session, clients: &[&Client]) -> Result {
             let Some(file) = hook.current_file(session.system(), client, base) else {
                 left += 1;
                 ui.print_warning(&format!(
-                    "cannot update {shown}: its command is not one of brief's"
+                    "cannot update {shown}: brief did not write its command"
                 ))?;
                 continue;
             };
@@ -216,24 +216,20 @@ fn print_hook_status(ui: &mut Ui, status: &HookStatus) -> Result {
         }
     }
     if status.installed.is_empty() {
-        ui.print_line(format_args!(
-            "  not installed: `brief hook install {}` sets it up",
-            status.client
-        ))?;
+        ui.print_line(format_args!("  not installed: run `brief hook install {}`", status.client))?;
     }
-    let seen =
-        status.seen.as_ref().map_or(String::new(), |seen| format!("; our facts are of {seen}"));
+    let seen = status.seen.as_ref().map_or(String::new(), |seen| format!("; tested with {seen}"));
     match &status.program {
         Some(ClientProgram { path, version }) => {
-            let version = version.as_deref().unwrap_or("of an unknown version");
+            let version = version.as_deref().unwrap_or("(unknown version)");
             ui.print_line(format_args!("  program {} {version}{seen}", visible_line(path)))?;
         }
-        None => ui.print_line(format_args!("  no program on PATH{seen}"))?,
+        None => ui.print_line(format_args!("  not on PATH{seen}"))?,
     }
     for UnknownName { kind, name } in &status.unknown {
         let what = kind.as_str();
         ui.print_line(format_args!(
-            "  note: the hook has met the {what} `{name}`, which we have no facts about: it delivers what is certain"
+            "  note: the client sent an unknown {what}, `{name}`; the hook delivers only what is certain"
         ))?;
     }
     if let Some(note) = &status.note {
@@ -241,10 +237,8 @@ fn print_hook_status(ui: &mut Ui, status: &HookStatus) -> Result {
     }
     match &status.problem {
         Some(problem) => ui.print_line(format_args!("  test call: {}", visible_line(problem)))?,
-        None if status.answers => ui.print_line("  test call: answers")?,
-        None => ui.print_line(
-            "  test call: answers with nothing; there is no guidance for the whole project",
-        )?,
+        None if status.answers => ui.print_line("  test call: ok")?,
+        None => ui.print_line("  test call: ok, no project-wide guidance")?,
     }
     Ok(())
 }
@@ -279,7 +273,7 @@ fn read_hook_status(session: &Session, client: &Client) -> Result<HookStatus> {
         problem,
         unknown: news::read_unknown_names(session.system(), client),
         note: client.loading.agents_need_approval.as_ref().map(|_| {
-            format!("agents: {} has a project's agent only after you approve its text there, and again after each change", client.name)
+            format!("subagents: {} loads a project's subagent only after you approve it, again after each change", client.name)
         }),
     })
 }

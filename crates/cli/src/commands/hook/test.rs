@@ -44,7 +44,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TestArgs) -> Result {
     let known = super::known_clients(session)?;
     let client = super::find_hook_client(&known, &args.client)?;
     let Some(action) = args.on else {
-        return Err(CommandError::usage("a test is about one action: `read`, `edit` or `create`"));
+        return Err(CommandError::usage("expected one action: `read`, `edit` or `create`"));
     };
     let options =
         HookOptions { hold: HoldArg::hold_policy(args.block_once), ..HookOptions::new(&client.id) };
@@ -70,7 +70,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TestArgs) -> Result {
             ui.print_line("")?;
         }
         is_first = false;
-        let held = if event.holds { ", and the call is held back" } else { "" };
+        let held = if event.holds { " (blocks the call)" } else { "" };
         ui.print_heading(&format!("{}{held}:", event.event))?;
         ui.print_line("")?;
         ui.print_data(text)?;
@@ -78,7 +78,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TestArgs) -> Result {
     if is_first {
         ui.print_status(&format!("{} would get nothing", client.name))?;
         ui.print_hint(&format!(
-            "`brief why {} --client {} --on {}` shows what is left out",
+            "run `brief why {} --client {} --on {}` to see what is skipped",
             args.path.display(),
             client.id,
             action.as_str()

@@ -49,7 +49,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &UninstallArgs) -> Resul
             }
         }
         if !is_removed {
-            ui.print_status(&format!("the hook of {} is not installed here", client.name))?;
+            ui.print_status(&format!("the hook for {} is not installed here", client.name))?;
         }
     }
     Ok(())

@@ -105,8 +105,12 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     }
     let states = target.item_states(session, &collection.items)?;
     for (item, _) in collection.items.iter().zip(&states).filter(|(_, state)| state.is_taken()) {
-        let reason =
-            format!("`{}/{}/{}` is another item", target.shown, item.kind.folder(), item.name);
+        let reason = format!(
+            "`{}/{}/{}` already exists with other content",
+            target.shown,
+            item.kind.folder(),
+            item.name
+        );
         collection.skipped.extend(item.originals.iter().map(|path| SkippedFile {
             path: path.clone(),
             reason: reason.clone(),
@@ -201,7 +205,7 @@ pub(super) fn collect_items(
     let system = session.system();
     let project = &installation.project.outputs;
     let root = Root::open(system, project).map_err(|error| {
-        CommandError::refused(format!("`{}` cannot be opened: {error}", project.display()))
+        CommandError::refused(format!("cannot open `{}`: {error}", project.display()))
     })?;
     let mut wanted: BTreeSet<String> = BTreeSet::new();
     for path in paths {
@@ -214,7 +218,7 @@ pub(super) fn collect_items(
             ))
         })?;
         if system.resolve(&whole).is_err() {
-            return Err(CommandError::usage(format!("`{}` does not exist", path.display())));
+            return Err(CommandError::usage(format!("file not found: `{}`", path.display())));
         }
         wanted.insert(to_slashed(below));
     }
@@ -345,15 +349,13 @@ fn agents_yaml(
         permission: brief_system::Permission::Data,
     };
     if taken.is_empty() {
-        return Err(CommandError::refused(
-            "there is no scoped rule that is short enough for AGENTS.yaml",
-        )
-        .with_hint("`brief import` makes items of a registry"));
+        return Err(CommandError::refused("no scoped rule is short enough for AGENTS.yaml")
+            .with_hint("run `brief import` to create registry items instead"));
     }
     let states = install::inspect_new_files(session.system(), &installation.project, &[file])?;
     if let [NewFileState::Taken(what)] = &states[..] {
         return Err(CommandError::refused(format!("`AGENTS.yaml` {what}"))
-            .with_hint("`brief import --agents-yaml --dry-run` prints the entries"));
+            .with_hint("run `brief import --agents-yaml --dry-run` to print the entries"));
     }
     if !args.dry_run {
         install::create_files(session.system(), &installation.project, &[file], &[])?;
@@ -380,7 +382,7 @@ fn agents_yaml(
     }
     for item in left {
         ui.print_warning(&format!(
-            "{} `{}` has no scope, is long, or is no rule; it is left out",
+            "skipped {} `{}`: not a rule, not scoped, or too long",
             item.kind, item.name
         ))?;
     }

@@ -27,10 +27,15 @@ pub(super) fn print_import(ui: &mut Ui, import: &Import<'_>, outcome: &Replaceme
     }
     print_skipped(ui, &collection.skipped)?;
     for (path, copy) in &outcome.replaced {
-        ui.print_status(&format!("`{path}` is an output now; a copy is in `{}`", copy.display()))?;
+        ui.print_status(&format!(
+            "replaced `{path}` with a generated file; the backup is `{}`",
+            copy.display()
+        ))?;
     }
     for path in &outcome.left {
-        ui.print_warning(&format!("`{path}` stays: `brief` writes no such file, so its item is in the registry and not installed here"))?;
+        ui.print_warning(&format!(
+            "`{path}` stays: brief cannot generate this file, so its item is only in the registry"
+        ))?;
     }
     let would = if args.dry_run { "would be " } else { "" };
     if !collection.clients.is_empty() {
@@ -43,15 +48,20 @@ pub(super) fn print_import(ui: &mut Ui, import: &Import<'_>, outcome: &Replaceme
     }
     let new = import.new_items().len();
     let files: usize = collection.items.iter().map(|item| item.originals.len()).sum();
+    let skipped = match collection.skipped.len() {
+        0 => String::new(),
+        count => format!("; {count} skipped"),
+    };
     ui.print_status(&format!(
-        "{} {would}written to {} from {}; {} left out",
+        "{} {would}written to {} from {}{skipped}",
         format_count(new, "new item"),
         target.shown,
-        format_count(files, "file"),
-        collection.skipped.len()
+        format_count(files, "file")
     ))?;
     if collection.items.is_empty() && collection.servers.is_empty() {
-        ui.print_hint("no client's files were found here; `brief import PATH` looks at names anywhere below PATH")?;
+        ui.print_hint(
+            "run `brief import PATH` to search a directory for client files at any depth",
+        )?;
     } else if !args.dry_run && !args.replace && new > 0 {
         let named: BTreeSet<&str> =
             collection.items.iter().flat_map(|item| &item.clients).map(String::as_str).collect();
@@ -63,11 +73,11 @@ pub(super) fn print_import(ui: &mut Ui, import: &Import<'_>, outcome: &Replaceme
         }
         let tools: BTreeSet<&str> = collection.generated.iter().map(|file| file.tool).collect();
         if tools.is_empty() {
-            ui.print_hint(&format!("`brief registry build{options}` writes the files of clients from them; `--replace` makes the originals their outputs"))?;
+            ui.print_hint(&format!("run `brief registry build{options}` to generate client files, or pass `--replace` to replace the originals"))?;
         } else {
             let (tools, source) =
                 (tools.into_iter().collect::<Vec<_>>().join(" and "), target.shown_source());
-            ui.print_hint(&format!("`brief add {source}` installs them in place of what {tools} has written, and keeps copies"))?;
+            ui.print_hint(&format!("run `brief add {source}` to replace the files written by {tools}; brief keeps backups"))?;
         }
     }
     Ok(())
@@ -81,7 +91,7 @@ fn print_skipped(ui: &mut Ui, skipped: &[SkippedFile]) -> Result {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for SkippedFile { path, reason, loss } in skipped {
         match loss {
-            ImportLoss::Text => ui.print_warning(&format!("`{path}` is not imported: {reason}"))?,
+            ImportLoss::Text => ui.print_warning(&format!("skipped `{path}`: {reason}"))?,
             ImportLoss::NoPortableForm | ImportLoss::Nothing => {
                 by_reason.entry(reason).or_default().push(path);
             }

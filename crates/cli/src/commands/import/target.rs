@@ -49,9 +49,10 @@ impl RegistryTarget {
         let Some(to) = to else {
             let choice = RegistryChoice::new(session, installation, collection)?;
             let Some(below) = choice.choose() else {
-                let message = "there is no directory that could be a registry";
-                return Err(CommandError::refused(message)
-                    .with_hint("`--to DIR` names one that version control does not ignore"));
+                let message = "no suitable directory for a registry";
+                return Err(CommandError::refused(message).with_hint(
+                    "pass `--to DIR` with a directory that version control does not ignore",
+                ));
             };
             let shown = if below.is_empty() { ".".to_owned() } else { below.clone() };
             return Ok(RegistryTarget { project: project.clone(), shown, below });
@@ -62,15 +63,15 @@ impl RegistryTarget {
             let below = to_slashed(below);
             if is_hidden(&below) {
                 let message =
-                    format!("`{shown}` is hidden, and items in hidden directories are a client's");
+                    format!("`{shown}` is a hidden directory, and those belong to clients");
                 return Err(
-                    CommandError::usage(message).with_hint("name a directory such as `guidance`")
+                    CommandError::usage(message).with_hint("choose a directory such as `guidance`")
                 );
             }
             return Ok(RegistryTarget { project: project.clone(), below, shown });
         }
         if system.resolve(&whole).is_err() {
-            let message = format!("`{shown}` does not exist, and is outside the project");
+            let message = format!("cannot create `{shown}`: outside the project");
             return Err(CommandError::usage(message).with_hint("create the directory first"));
         }
         Ok(RegistryTarget { project: ProjectPaths::from_root(&whole), below: String::new(), shown })
@@ -82,7 +83,7 @@ impl RegistryTarget {
         let ignored = IgnoreFiles::new(session.system(), &root);
         let is_ignored = !self.below.is_empty() && ignored.is_ignored(Path::new(&self.below));
         is_ignored.then(|| {
-            format!("version control ignores `{}`: a commit will not have the items", self.shown)
+            format!("commits will not contain the items: version control ignores `{}`", self.shown)
         })
     }
 

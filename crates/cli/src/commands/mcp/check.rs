@@ -71,8 +71,8 @@ pub(in crate::commands) fn accept_tools(
     is_allowed: bool,
 ) -> Result {
     if !ui.can_ask() {
-        return Err(CommandError::refused("tools are accepted only at a terminal")
-            .with_hint("do it yourself, at one; nothing else can say yes for you"));
+        return Err(CommandError::refused("cannot accept tools without a terminal")
+            .with_hint("run the command in a terminal; scripts cannot accept tools"));
     }
     let (servers, checks) = looked_at(ui, session, is_allowed)?;
     let mut store = TrustStore::open(session.system(), session.directory())?;
@@ -100,10 +100,12 @@ pub(in crate::commands) fn accept_tools(
         }
     }
     if new.is_empty() {
-        ui.print_status("all tools are accepted already")?;
+        ui.print_status("all tools are already accepted")?;
         return refuse_if(has_failed);
     }
-    ui.print_status("from then on, tools of these servers that change or are new are held back")?;
+    ui.print_status(
+        "afterwards, brief blocks new or changed tools of these servers until you accept them",
+    )?;
     if !ui.confirm("Accept these tools?")? {
         ui.print_status("nothing is recorded")?;
         return Err(CommandError::reported(ErrorKind::Refused));

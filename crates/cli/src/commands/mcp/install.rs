@@ -52,11 +52,11 @@ impl InstallPlace {
         wanted: Option<&Server>,
     ) -> Result<ServerEdit<'s>> {
         let profile = mcp::find_server_profile(&self.client).ok_or_else(|| {
-            CommandError::usage(format!("`{}` has no file of MCP servers", self.client))
+            CommandError::usage(format!("`{}` has no MCP configuration file", self.client))
         })?;
         let (base, scope): (PathBuf, ProfileScope) = if self.global {
             let home = resolved_home(session.system()).ok_or_else(|| {
-                CommandError::refused("there is no home directory").with_hint("set `HOME`")
+                CommandError::refused("cannot find the home directory").with_hint("set `HOME`")
             })?;
             (home, ProfileScope::Home)
         } else {
@@ -68,9 +68,11 @@ impl InstallPlace {
             let refused = CommandError::refused(error.to_string());
             match error {
                 ServerFileError::NoUserFile => {
-                    refused.with_hint("without `--global`, the project's file is used")
+                    refused.with_hint("omit `--global` to use the project's file")
                 }
-                ServerFileError::Invalid(..) => refused.with_hint("the file was left as it is"),
+                ServerFileError::Invalid(..) => {
+                    refused.with_hint("correct the file; brief did not change it")
+                }
                 _ => refused,
             }
         })
@@ -87,15 +89,15 @@ impl InstallPlace {
         match &edit.change {
             ServerChange::None => ui.print_status(&format!("{nothing} {shown}"))?,
             ServerChange::Kept(reason) => {
-                ui.print_warning(&format!("`{NAME}` in {shown} was left as it is: {reason}"))?;
+                ui.print_warning(&format!("brief did not change `{NAME}` in {shown}: {reason}"))?;
                 return Err(CommandError::reported(ErrorKind::Refused));
             }
             ServerChange::Write(text) if self.dry_run => {
                 ui.print_text(text.as_bytes())?;
-                ui.print_status(&format!("this would be the content of {shown}"))?;
+                ui.print_status(&format!("would write this to {shown}"))?;
             }
             ServerChange::Remove if self.dry_run => {
-                ui.print_status(&format!("{shown} would be removed: it would be empty"))?;
+                ui.print_status(&format!("would remove {shown}, because it would be empty"))?;
             }
             ServerChange::Write(_) | ServerChange::Remove => {
                 let applied = edit.apply();
@@ -109,8 +111,10 @@ impl InstallPlace {
 
 pub(super) fn install_server(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
     if let Some(decision) = session.load_policy()?.find_capability_rule(Capability::McpServers) {
-        return Err(CommandError::refused(format!("the server is not installed: {decision}"))
-            .with_hint("ask the maintainer of this policy; `brief trust --policy` shows it"));
+        return Err(CommandError::refused(format!("cannot install the server: {decision}"))
+            .with_hint(
+                "run `brief trust --policy` to see the policy, and ask whoever maintains it",
+            ));
     }
     if !place.global {
         refuse_no_project(session, &session.repository_root()?)?;
@@ -119,9 +123,7 @@ pub(super) fn install_server(ui: &mut Ui, session: &Session, place: &InstallPlac
     let words = ("added the server to", "the server is already in");
     place.apply_edit(ui, &edit, words)?;
     if matches!(edit.change, ServerChange::Write(_)) && !place.dry_run {
-        ui.print_hint(
-            "the client may ask you to approve it, and it takes effect in the next session",
-        )?;
+        ui.print_hint("restart the client to use the server, and approve it if the client asks")?;
     }
     Ok(())
 }

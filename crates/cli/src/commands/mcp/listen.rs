@@ -25,18 +25,17 @@ pub(super) fn open_http_socket(
 ) -> Result<HttpOptions> {
     let address = parse_address(typed)?;
     if !address.ip().is_loopback() && !args.allow_remote {
-        let message = format!("`{typed}` can be reached from other machines");
+        let message = format!("other machines can reach `{typed}`");
         let hint =
-            "write `127.0.0.1:PORT`, or add `--allow-remote`: the connection is not encrypted";
+            "use `127.0.0.1:PORT`, or pass `--allow-remote` to allow unencrypted connections";
         return Err(CommandError::refused(message).with_hint(hint));
     }
     let (token, is_new) = read_token(session, args)?;
-    let listener = TcpListener::bind(address).map_err(|error| {
-        CommandError::refused(format!("nothing can listen at `{address}`: {error}"))
-    })?;
+    let listener = TcpListener::bind(address)
+        .map_err(|error| CommandError::refused(format!("cannot listen at `{address}`: {error}")))?;
     let options = HttpOptions { listener, token };
     let url = options.url().map_err(|error| CommandError::refused(error.to_string()))?;
-    ui.print_status(&format!("serving at {url}; Ctrl-C ends it"))?;
+    ui.print_status(&format!("serving at {url}; press Ctrl-C to stop"))?;
     if is_new {
         ui.print_status(&format!("every request needs `Authorization: Bearer {}`", options.token))?;
     }
@@ -44,7 +43,7 @@ pub(super) fn open_http_socket(
         && session.system().may_others_read(&session.directory().join(path)).unwrap_or(false)
     {
         let shown = path.display();
-        let words = format!("other accounts of this machine can read the token in `{shown}`");
+        let words = format!("other users of this machine can read the token in `{shown}`");
         // The server runs on when the program that started it has read the address and left.
         let _ = ui
             .print_warning(&words)
@@ -61,8 +60,8 @@ fn parse_address(typed: &str) -> Result<SocketAddr> {
     }
     let typed = typed.replacen("localhost:", "127.0.0.1:", 1);
     typed.parse().map_err(|_| {
-        CommandError::usage(format!("`{typed}` is not an address"))
-            .with_hint("write `--http 8137` or `--http 127.0.0.1:8137`; port 0 takes a free one")
+        CommandError::usage(format!("invalid address `{typed}`"))
+            .with_hint("write `--http 8137` or `--http 127.0.0.1:8137`; port 0 picks a free one")
     })
 }
 
@@ -75,14 +74,17 @@ fn read_token(session: &Session, args: &ServeArgs) -> Result<(String, bool)> {
     };
     let shown = path.display();
     let bytes = system.read(&session.directory().join(path), TOKEN_BYTES).map_err(|error| {
-        CommandError::usage(format!("the token in `{shown}` cannot be read: {error}"))
+        CommandError::usage(format!("cannot read the token in `{shown}`: {error}"))
     })?;
     let token = String::from_utf8_lossy(&bytes).trim().to_owned();
     let is_fit = token.len() >= SHORTEST_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
     if !is_fit {
-        let message =
-            format!("the token in `{shown}` is not {SHORTEST_TOKEN} or more printable characters");
-        return Err(CommandError::usage(message).with_hint("`openssl rand -hex 32` makes one"));
+        let message = format!(
+            "the token in `{shown}` needs at least {SHORTEST_TOKEN} characters, all printable ASCII"
+        );
+        return Err(
+            CommandError::usage(message).with_hint("run `openssl rand -hex 32` to create one")
+        );
     }
     Ok((token, false))
 }

@@ -118,8 +118,10 @@ fn serve_mcp(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {
         }
         None => {
             if ui.can_ask() {
-                ui.print_status("waiting for an MCP client on standard input; Ctrl-C ends it")?;
-                ui.print_hint("`brief context PATH` answers a person")?;
+                ui.print_status(
+                    "waiting for an MCP client on standard input; press Ctrl-C to stop",
+                )?;
+                ui.print_hint("run `brief context PATH` to read guidance yourself")?;
             }
             ui.tell_remarks()?;
             let interruption = session.system().interruption()?;
@@ -147,7 +149,7 @@ pub fn find_project_servers(
             Some(root) => {
                 let trust = crate::assembly::trust_command(session.directory(), root);
                 refused.with_hint(format!(
-                    "`brief mcp servers` shows them; `{trust}` trusts the project, `--exec` starts them this time"
+                    "review them with `brief mcp servers`, then run `{trust}`, or pass `--exec` to start them once"
                 ))
             }
             None => refused,

@@ -123,7 +123,7 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
     };
     if let Some(ClientsInUse { clients, signs }) = found.filter(|_| !args.json) {
         let (used, signs) = (clients.join(", "), signs.join(", "));
-        ui.print_status(&format!("for {used}: {signs} tells"))?;
+        ui.print_status(&format!("building for {used} (found {signs})"))?;
     }
     let wanted = clients.resolve_clients(&args.clients)?;
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
@@ -164,7 +164,7 @@ fn read_configuration(
         Err(ReadError::Missing) => Ok(None),
         Err(error) => {
             let source = Arc::new(Source::without_text(path));
-            let message = format!("the file cannot be read: {error}");
+            let message = format!("cannot read the file: {error}");
             let rule = rules::item::INVALID_CONFIG;
             Err(Box::new(Diagnostic::new(rule, &source, Span::default(), message)))
         }
@@ -176,21 +176,20 @@ impl From<BuildError> for CommandError {
         let message = error.to_string();
         match &error {
             BuildError::NoItems { .. } => CommandError::refused(message).with_hint(
-                "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`",
+                "add `rules/NAME/RULE.md`, `skills/NAME/SKILL.md` or `agents/NAME/AGENT.md`",
             ),
             BuildError::OutOutside { .. } => {
-                CommandError::usage(message).with_hint("`--out` may name any directory")
+                CommandError::usage(message).with_hint("pass `--out DIR` to write anywhere")
             }
             BuildError::OutIsSource { .. } => {
-                CommandError::refused(message).with_hint("name another directory with `--out`")
+                CommandError::refused(message).with_hint("choose another directory with `--out`")
             }
             BuildError::OtherRegistry { .. } => CommandError::refused(message)
-                .with_hint("name another directory with `--out`, or take it over with `--force`"),
-            BuildError::Record { .. } => CommandError::refused(message).with_hint(
-                "restore it, or remove it: outputs that are as they should be are taken over",
-            ),
+                .with_hint("choose another directory with `--out`, or take it over with `--force`"),
+            BuildError::Record { .. } => CommandError::refused(message)
+                .with_hint("restore or delete it; brief adopts unchanged outputs"),
             BuildError::ForeignJournal { .. } => CommandError::refused(message)
-                .with_hint("remove it, then run `brief registry build`"),
+                .with_hint("delete it, then run `brief registry build`"),
             _ => CommandError::refused(message),
         }
     }

@@ -50,12 +50,12 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FmtArgs) -> Result {
     let system = session.system();
     let outside = || {
         let message = format!("`{}` is outside `{}`", args.path.display(), root.path().display());
-        CommandError::refused(message).with_hint("`-C DIR` names another project")
+        CommandError::refused(message).with_hint("pass `-C DIR` to choose another project")
     };
     let target = session.locate(&root, &args.path).ok_or_else(outside)?;
     let below = root.path().join(target.slashed());
     if system.resolve(&below).is_err() {
-        return Err(CommandError::refused(format!("`{}` does not exist", args.path.display())));
+        return Err(CommandError::refused(format!("file not found: `{}`", args.path.display())));
     }
     warn_of_wide_root(ui, session, root.path())?;
     let registry = portable::read_registry(system, &root, &CLIENTS);
@@ -76,7 +76,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FmtArgs) -> Result {
         }
         if !args.check {
             system.replace_file(path, file.text.as_bytes()).map_err(|error| {
-                CommandError::refused(format!("`{shown}` cannot be written: {error}"))
+                CommandError::refused(format!("cannot write `{shown}`: {error}"))
             })?;
         }
         formatted.changed.push(shown.into_owned());
@@ -93,7 +93,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FmtArgs) -> Result {
 
 fn print_formatted(ui: &mut Ui, formatted: &FormatAnswer, is_check: bool) -> Result {
     for UnformattedFile { path, reason } in &formatted.kept {
-        ui.print_warning(&format!("{path}: the body keeps its layout: {reason}"))?;
+        ui.print_warning(&format!("{path}: body not formatted: {reason}"))?;
     }
     for path in &formatted.changed {
         ui.print_line(path)?;

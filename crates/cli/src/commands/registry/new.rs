@@ -56,10 +56,10 @@ fn refuse_consumer(session: &Session, item_root: &Path) -> Result {
         return Ok(());
     }
     let place = project.outputs.display();
-    let message =
-        format!("`{place}` installs items of registries ({proof}); it is not a source registry");
-    Err(CommandError::refused(message)
-        .with_hint("write the item in the registry that it is to come from; `brief add DIRECTORY` tries it here"))
+    let message = format!("`{place}` is a project, not a registry ({proof})");
+    Err(CommandError::refused(message).with_hint(
+        "create the item in its registry, then run `brief add DIRECTORY` to try it here",
+    ))
 }
 
 /// Returns the items of a registry, each once: a new bundle begins with all of them.
@@ -88,10 +88,10 @@ pub fn write_new(
     let system = session.system();
     let refused = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            CommandError::refused(format!("`{}` exists already", shown.display()))
+            CommandError::refused(format!("`{}` already exists", shown.display()))
                 .with_hint("choose another name, or edit it")
         }
-        _ => CommandError::refused(format!("`{}` cannot be written: {error}", shown.display())),
+        _ => CommandError::refused(format!("cannot write `{}`: {error}", shown.display())),
     };
     if let Some(parent) = path.parent() {
         system.create_dir(parent).map_err(refused)?;
@@ -102,7 +102,7 @@ pub fn write_new(
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     if let Some(problem) = name_problem(&args.name) {
-        let message = format!("`{}` is not a valid name: {problem}", args.name);
+        let message = format!("invalid name `{}`: {problem}", args.name);
         return Err(CommandError::usage(message)
             .with_hint("use a-z, 0-9 and hyphens between them, 64 at most"));
     }
@@ -128,9 +128,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     }
     ui.print_line(shown.display())?;
     if is_empty {
-        ui.print_hint(
-            "list items in it: there are none here yet, and a bundle without items is an error",
-        )?;
+        ui.print_hint("add items to the bundle: `brief lint` rejects an empty one")?;
     }
     Ok(())
 }

@@ -83,7 +83,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PublishArgs) -> Result 
         Err(error @ PublishError::Digest(_)) => return Err(CommandError::usage(error.to_string())),
         Err(error @ PublishError::Taken { .. }) => {
             return Err(CommandError::refused(error.to_string()).with_hint(
-                "publish it as another version; a version that others have locked must not change",
+                "publish it as another version, because others may have locked this one",
             ));
         }
         Err(error) => return Err(CommandError::refused(error.to_string())),
@@ -135,7 +135,7 @@ pub(super) fn parse_artifact(session: &Session, text: &str) -> Result<OciSource>
     match SourceAddress::parse_added(text, session.directory(), session.system()) {
         Ok(SourceAddress::Oci(source)) => Ok(source),
         Ok(other) => {
-            let message = format!("`{other}` is not the address of an artifact");
+            let message = format!("`{other}` is not an artifact address");
             Err(CommandError::usage(message).with_hint(hint))
         }
         Err(error) => Err(CommandError::usage(error.to_string()).with_hint(hint)),
@@ -154,7 +154,7 @@ fn read_bundle(session: &Session, path: &Path) -> Result<String> {
     let bytes = session.system().read(&session.directory().join(path), MOST_BUNDLE_BYTES);
     let text = bytes
         .map_err(|error| error.to_string())
-        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned()));
+        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned()));
     text.map_err(|problem| {
         CommandError::refused(format!("the bundle `{}`: {problem}", path.display()))
     })

@@ -31,9 +31,9 @@ pub(crate) struct TagArgs {
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TagArgs) -> Result {
     let source = parse_artifact(session, &args.artifact)?;
     let Some(digest) = source.digest() else {
-        let message = format!("`{source}` names no digest");
+        let message = format!("missing digest in `{source}`");
         return Err(CommandError::usage(message).with_hint(
-            "`brief update --check` and brief.lock name it: `oci://HOST/PATH@sha256:…`",
+            "write `oci://HOST/PATH@sha256:…`; `brief update --check` shows the digest",
         ));
     };
     let done = promote_artifact(session.system(), &source, digest, &args.tag)
@@ -50,11 +50,11 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TagArgs) -> Result {
         let root = session.directory();
         ui.print_json("registry tag", root, &[], body)?;
     } else if done.is_unchanged {
-        ui.print_line(format!("{target}: `{}` is {} already", args.tag, done.digest))?;
+        ui.print_line(format!("{target}: `{}` already points to {}", args.tag, done.digest))?;
     } else {
         let before =
-            done.before.as_deref().map_or(String::new(), |before| format!(", and was {before}"));
-        ui.print_line(format!("{target}: `{}` is {}{before}", args.tag, done.digest))?;
+            done.before.as_deref().map_or(String::new(), |before| format!(", was {before}"));
+        ui.print_line(format!("{target}: `{}` now points to {}{before}", args.tag, done.digest))?;
     }
     Ok(())
 }

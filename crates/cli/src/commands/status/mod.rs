@@ -186,8 +186,8 @@ fn read_status(
     let (system, root) = (session.system(), project.root().path());
     let mut status = Status::new(root, kind);
     let history = LazyHistory::with_recent_commits(session.shared_system(), root);
-    let lint =
-        Lint::new(project, root).map_err(|_| CommandError::refused("the directory is gone"))?;
+    let lint = Lint::new(project, root)
+        .map_err(|_| CommandError::refused("the directory no longer exists"))?;
     let lint = lint.configured_by(checks).with_history(&history);
     let catalog = lint.read_project();
     let started = Some(project.started().to_owned());

@@ -57,11 +57,11 @@ pub(super) fn print_explanation(
         print_entry(ui, root, CandidateState::Skipped, &left_out.document, None, &left_out.reason)?;
     }
     let whole = tokens(&prompt.render(layout));
-    ui.print_line(format!("about {} in all", format_count(whole, "token")))?;
+    ui.print_line(format!("about {} in total", format_count(whole, "token")))?;
     if !ran.is_empty() {
         let count = ran.len();
         let noun = if count == 1 { "command or script" } else { "commands and scripts" };
-        ui.print_status(&format!("{count} {noun} would run, and their output is not counted"))?;
+        ui.print_status(&format!("{count} {noun} would run; their output is not counted"))?;
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ pub(super) fn print_runs(ui: &mut Ui, ran: &[ExecutionRequest], root: &Path) -> 
         }
     }
     if ran.is_empty() {
-        ui.print_status("nothing would be run")?;
+        ui.print_status("nothing would run")?;
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TaskListArgs) -> Result
         }
     }
     if tasks.is_empty() {
-        ui.print_status("there are no tasks here: a task is a file `.agents/tasks/NAME.md`")?;
+        ui.print_status("no tasks here; a task is a file `.agents/tasks/NAME.md`")?;
     }
     Ok(())
 }
@@ -69,9 +69,9 @@ pub(super) fn refuse_without_name(session: &Session) -> CommandError {
     let mut names: Vec<String> = tasks_here(session).iter().map(TaskDocument::name).collect();
     names.sort();
     names.dedup();
-    let error = CommandError::usage("no task is named");
+    let error = CommandError::usage("missing task name");
     match names.as_slice() {
-        [] => error.with_hint("a task is a file `.agents/tasks/NAME.md`"),
+        [] => error.with_hint("create a task as `.agents/tasks/NAME.md`"),
         names => error.with_hint(format!("tasks here: {}", names.join(", "))),
     }
 }

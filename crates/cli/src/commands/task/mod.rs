@@ -169,7 +169,7 @@ enum TaskAction {
 /// Reads the name of an environment variable.
 fn parse_variable_name(text: &str) -> Result<String, String> {
     if text.is_empty() || text.contains(['=', '\0']) {
-        return Err("a variable is named without a value".to_owned());
+        return Err("expected a name without a value".to_owned());
     }
     Ok(text.to_owned())
 }
@@ -259,10 +259,8 @@ fn run_task(ui: &mut Ui, session: &Session, args: &TaskRunArgs) -> Result {
     let missing = if args.strict { prompt.missing_parts() } else { 0 };
     if missing > 0 && !args.json {
         let parts = format_count(missing, "part");
-        return Err(CommandError::refused(format!(
-            "the prompt lacks {parts}, and --strict is set"
-        ))
-        .with_hint("each is named above"));
+        return Err(CommandError::refused(format!("the prompt lacks {parts} (`--strict`)"))
+            .with_hint("see the messages above"));
     }
     if args.explain {
         explain::print_explanation(ui, &assembled, args.prompt_layout())?;

@@ -71,8 +71,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TrustArgs) -> Result {
         let files: Vec<PathBuf> = files.into_iter().cloned().collect();
         if files.is_empty() { Ok(()) } else { trust_files(ui, session, store()?, &files) }
     } else {
-        Err(CommandError::refused("trust is recorded only at a terminal")
-            .with_hint("do it yourself, at one; nothing else can say yes for you"))
+        Err(CommandError::refused("cannot grant trust without a terminal")
+            .with_hint("run `brief trust` in a terminal; scripts cannot grant trust"))
     }
 }
 
@@ -95,7 +95,7 @@ impl TrustCandidate {
             Ok(TrustCandidate { path: found.path, content })
         };
         read().map_err(|error: ReadError| {
-            CommandError::refused(format!("`{}` cannot be read: {error}", file.display()))
+            CommandError::refused(format!("cannot read `{}`: {error}", file.display()))
         })
     }
 }
@@ -115,11 +115,12 @@ fn trust_files(
         let path = candidate.path.display();
         match store.verdict_on(&candidate.content) {
             Some(TrustVerdict::Denied) => {
-                return Err(CommandError::refused(format!("`{path}` is denied"))
-                    .with_hint(format!("`brief trust --remove {path}` forgets that")));
+                return Err(CommandError::refused(format!("`{path}` is denied")).with_hint(
+                    format!("run `brief trust --remove {path}` to forget the decision"),
+                ));
             }
             Some(TrustVerdict::Trusted) => {
-                ui.print_status(&format!("{path} is trusted already"))?;
+                ui.print_status(&format!("{path} is already trusted"))?;
             }
             None => candidates.push(candidate),
         }
@@ -130,9 +131,7 @@ fn trust_files(
     for candidate in &candidates {
         print_trust_candidate(ui, candidate)?;
     }
-    ui.print_status(
-        "trust covers these files as they are now, not what they start or read in turn",
-    )?;
+    ui.print_status("trust covers the files as shown, not what they start or read")?;
     if !ui.confirm("Trust these?")? {
         ui.print_status("nothing is recorded")?;
         return Err(CommandError::reported(ErrorKind::Refused));
@@ -149,20 +148,18 @@ fn print_trust_candidate(ui: &mut Ui, candidate: &TrustCandidate) -> Result {
     ui.print_status(&format!("  sha256 {}", ContentHash::from_content(&candidate.content)))?;
     match Review::from_content(&candidate.path, &candidate.content) {
         Review::Whole(text) => {
-            ui.print_status("  all of it would execute:")?;
+            ui.print_status("  all of it would run:")?;
             ui.print_quote(&text)?;
         }
         Review::Binary { bytes } => {
-            ui.print_status(&format!(
-                "  all of it would execute: {bytes} bytes that are not text"
-            ))?;
+            ui.print_status(&format!("  all of it would run: {bytes} bytes that are not text"))?;
         }
         Review::Parts(parts) if parts.is_empty() => {
-            ui.print_status("  nothing in it would execute")?;
+            ui.print_status("  nothing in it would run")?;
         }
         Review::Parts(parts) => {
             for ExecutablePart { line, text } in parts {
-                ui.print_status(&format!("  line {line} would execute:"))?;
+                ui.print_status(&format!("  line {line} would run:"))?;
                 ui.print_quote(&text)?;
             }
         }
@@ -213,8 +210,8 @@ fn remove_entries(
             }
         };
         if removed? == 0 {
-            return Err(CommandError::refused(format!("nothing is recorded about `{shown}`"))
-                .with_hint("`brief trust --list` shows what is"));
+            return Err(CommandError::refused(format!("no decision recorded for `{shown}`"))
+                .with_hint("run `brief trust --list` to see all decisions"));
         }
         ui.print_status(&format!("forgot {shown}"))?;
     }
@@ -264,12 +261,12 @@ impl From<TrustError> for CommandError {
         let refused = CommandError::refused(error.to_string());
         match error {
             TrustError::Writable(path) => refused
-                .with_hint(format!("see what is in it, then run: chmod go-w {}", path.display())),
+                .with_hint(format!("review the file, then run `chmod go-w {}`", path.display())),
             TrustError::InProject(_) => {
-                refused.with_hint("set `XDG_STATE_HOME` to a place of your own")
+                refused.with_hint("set `XDG_STATE_HOME` to a directory outside the project")
             }
             TrustError::NoIdentity { .. } | TrustError::Home(_) => {
-                refused.with_hint("`--exec` runs its commands one time")
+                refused.with_hint("pass `--exec` to run its commands once")
             }
             TrustError::Damaged { .. } => refused.with_hint("correct that line, or remove it"),
             _ => refused,

@@ -24,7 +24,7 @@ pub(super) fn print_policy(ui: &mut Ui, session: &Session, is_json: bool) -> Res
         ui.print_line(visible_line(&format!("{}  {}", rule.render_location(), rule.rule)))?;
     }
     match (policy.files().len(), rules.len()) {
-        (0, _) => ui.print_status("no policy is in force"),
+        (0, _) => ui.print_status("no policy in effect"),
         (files, 0) => {
             ui.print_status(&format!("no rules in {}", format_count(files, "policy file")))
         }

@@ -25,13 +25,13 @@ pub(super) fn trust_project(
     let project = TrustProject::identify(system, &root)?;
     let path = root.display();
     if store.project_standing(&project) == Standing::Trusted {
-        return ui.print_status(&format!("{path} is trusted already"));
+        return ui.print_status(&format!("{path} is already trusted"));
     }
     ui.print_status(&format!("the project {path}"))?;
     print_project_commands(ui, session, &root)?;
     ui.print_status(
-        "trust covers its own commands and scripts from now on, also those that change or are added; \
-         not what was installed from elsewhere, and not a copy at another place",
+        "trust covers the project's own commands and scripts, including later changes; \
+         it does not cover installed items, or copies of the project elsewhere",
     )?;
     if !ui.confirm("Trust this project?")? {
         ui.print_status("nothing is recorded")?;
@@ -56,7 +56,7 @@ pub(super) fn remove_project(
 
 fn resolve_project_root(session: &Session, directory: &Path) -> Result<PathBuf> {
     project_root(session.system(), &session.directory().join(directory)).map_err(|error| {
-        CommandError::refused(format!("`{}` cannot be opened: {error}", directory.display()))
+        CommandError::refused(format!("cannot open `{}`: {error}", directory.display()))
     })
 }
 
@@ -83,17 +83,17 @@ fn print_project_commands(ui: &mut Ui, session: &Session, root: &Path) -> Result
                 continue;
             }
             left -= 1;
-            ui.print_status(&format!("  {path}:{line} would execute:"))?;
+            ui.print_status(&format!("  {path}:{line} would run:"))?;
             ui.print_quote(&text)?;
         }
         if let Some(script) = &document.script {
             let script = script.strip_prefix(root).unwrap_or(script).display();
-            ui.print_status(&format!("  {script} would execute as a whole"))?;
+            ui.print_status(&format!("  {script} would run as a whole"))?;
             left = left.saturating_sub(1);
         }
     }
     if left == SHOWN && more == 0 {
-        ui.print_status("  nothing in it would execute now")?;
+        ui.print_status("  nothing in it would run now")?;
     } else if more > 0 {
         ui.print_status(&format!("  and {more} more"))?;
     }

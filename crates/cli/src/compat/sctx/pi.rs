@@ -38,7 +38,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     for name in [DIRECTORY, EXTENSIONS, NAME] {
         let resolved = system.resolve(&root.path().join(name));
         if resolved.is_ok_and(|resolved| !resolved.path.starts_with(root.path())) {
-            return Err(CommandError::refused(format!("{name} leads out of the project")));
+            return Err(CommandError::refused(format!("{name} is outside the project")));
         }
     }
     let cannot = |error: io::Error| CommandError::refused(format!("{NAME}: {error}"));

@@ -25,8 +25,8 @@ pub(super) fn parse_abilities(
             return notes.report(
                 rules::agent_file::ABILITIES_TWICE,
                 node.span(),
-                "`abilities` stands beside `allow` or `deny`, and nothing tells which one counts",
-                "put all of it below `abilities:`",
+                "`abilities` is used together with `allow` or `deny`, which is ambiguous",
+                "move all of them below `abilities:`",
             );
         }
         match node.value() {
@@ -133,7 +133,7 @@ fn report_ability_overlaps(
                 (Ability::Program(program), Ability::Base(Base::Sh)) => notes.report(
                     rules::agent_file::UNUSED_ABILITY,
                     *span,
-                    format!("`sh:{program}` is allowed to no effect: all of `sh` is denied"),
+                    format!("allowing `sh:{program}` has no effect: all of `sh` is denied"),
                     "remove it, or deny single programs",
                 ),
                 _ => notes.report(

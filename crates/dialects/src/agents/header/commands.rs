@@ -24,7 +24,7 @@ pub(super) fn parse_commands(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<
             rules::agent_file::TOO_MANY_COMMANDS,
             node.span(),
             message,
-            "put some into a folder",
+            "move some to a folder",
         );
     }
     let mut entries = Vec::new();
@@ -65,7 +65,7 @@ fn parse_command_reference(
             Some(CommandEntry::Remote(Remote { url, span, state }))
         }
         Some(scheme) => {
-            let message = format!("commands cannot come from `{scheme}://`");
+            let message = format!("cannot fetch commands from `{scheme}://`");
             notes.report(
                 rules::agent_file::COMMAND_PATH,
                 span,
@@ -130,7 +130,7 @@ pub(in crate::agents) fn hint_of(notes: &mut AgentNotes<'_>, node: Node<'_>) -> 
             Hint::List(list.iter().filter_map(Node::as_str).map(str::to_owned).collect())
         }
         _ => {
-            wrong_type(notes, "argument-hint", node, "a text or a list of texts");
+            wrong_type(notes, "argument-hint", node, "a string or a list of strings");
             Hint::None
         }
     }

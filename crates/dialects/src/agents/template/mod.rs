@@ -59,9 +59,9 @@ impl fmt::Display for TemplateProblemKind {
             TemplateProblemKind::Syntax(message) | TemplateProblemKind::Limit(message) => {
                 formatter.write_str(message)
             }
-            TemplateProblemKind::Undefined(name) => write!(formatter, "there is no `{name}`"),
+            TemplateProblemKind::Undefined(name) => write!(formatter, "`{name}` is not defined"),
             TemplateProblemKind::NotText { name, noun } => {
-                write!(formatter, "`{name}` is {noun}, which has no text")
+                write!(formatter, "`{name}` is {noun}, which cannot be printed")
             }
         }
     }

@@ -27,14 +27,14 @@ fn unavailable_tag(content: &str, place: TagPlace) -> TemplateProblem {
     let words: Vec<&str> = rest.split_whitespace().take(2).collect();
     let hash = if content.starts_with('#') { "#" } else { "" };
     place.syntax_error(format!(
-        "`{{{{{hash}{}}}}}` is {kind}, and there are none here",
+        "`{{{{{hash}{}}}}}` is {kind}, which templates do not support",
         words.join(" ")
     ))
 }
 
 fn no_helper(name: &str, place: TagPlace) -> TemplateProblem {
-    let known = "there are `if`, `unless`, `each`, `with` and `lookup`";
-    place.syntax_error(format!("there is no helper `{name}`; {known}"))
+    let known = "known helpers: `if`, `unless`, `each`, `with` and `lookup`";
+    place.syntax_error(format!("unknown helper `{name}`; {known}"))
 }
 
 pub(super) fn parse_template(text: &str) -> Result<Vec<TemplateNode>, TemplateProblem> {
@@ -159,7 +159,7 @@ impl<'t> Parsing<'t> {
             let name =
                 rest.trim_start_matches(['{', '~']).split(['}', ' ']).next().unwrap_or_default();
             return Err(here.syntax_error(format!(
-                "`{{{{{{{{{name}}}}}}}}}` is a raw block, and there are none here"
+                "`{{{{{{{{{name}}}}}}}}}` is a raw block, which templates do not support"
             )));
         }
         let (open, close) = if rest.starts_with("{{{") { ("{{{", "}}}") } else { ("{{", "}}") };
@@ -268,7 +268,7 @@ impl<'t> Parsing<'t> {
                 (name.clone(), kind, parse_expression(subject, place, 0)?)
             }
             [TagWord::Name(name)] if BLOCKS.contains(&name.as_str()) => {
-                return Err(place.syntax_error(format!("`{name}` needs to know of what")));
+                return Err(place.syntax_error(format!("`{name}` needs a value")));
             }
             [word @ TagWord::Name(name)] => {
                 (name.clone(), TemplateBlockKind::Section, parse_expression(word, place, 0)?)
@@ -316,8 +316,8 @@ impl<'t> Parsing<'t> {
             Some(open) if !open.has_else => {
                 (open.has_else, open.in_inverse) = (true, !open.in_inverse);
             }
-            Some(_) => return Err(place.syntax_error("there is a second `else`")),
-            None => return Err(place.syntax_error("there is an `else` without a block")),
+            Some(_) => return Err(place.syntax_error("duplicate `else`")),
+            None => return Err(place.syntax_error("`else` without a block")),
         }
         if content.is_empty() { Ok(()) } else { self.open_block(content, place, true) }
     }
@@ -443,11 +443,9 @@ fn parse_expression(
 ) -> Result<Expression, TemplateProblem> {
     match word {
         TagWord::Quoted(text) => Ok(Expression::Literal(AgentValue::Text(text.clone()))),
-        TagWord::Option(name, _) => {
-            Err(place.syntax_error(format!("there is no option `{name}` here")))
-        }
+        TagWord::Option(name, _) => Err(place.syntax_error(format!("unknown option `{name}`"))),
         TagWord::Nested(_) if depth >= EXPRESSION_DEPTH => {
-            Err(place.syntax_error("parentheses are nested too deep"))
+            Err(place.syntax_error("parentheses are nested too deeply"))
         }
         TagWord::Nested(content) => {
             parse_helper_call(&split_tag_words(content, place)?, place, depth + 1)

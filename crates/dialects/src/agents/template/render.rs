@@ -141,7 +141,7 @@ impl<'v> Rendering<'v> {
         self.output.push_str(text);
         if self.output.len() > limits::TEMPLATE_BYTES {
             let limit = limits::TEMPLATE_BYTES;
-            let message = format!("the text has more than {limit} bytes once it is rendered");
+            let message = format!("the rendered text exceeds {limit} bytes");
             return Err(place.problem(TemplateProblemKind::Limit(message)));
         }
         Ok(())

@@ -111,14 +111,14 @@ pub(super) fn compile_exclude_pattern(
         match rules_of(text, *is_of_home) {
             Ok(more) => rules.extend(more),
             Err(UnreadPattern::Syntax(error)) => {
-                problem = Some(format!("is not a glob and is taken as it is: {error}"));
+                problem = Some(format!("is not a valid glob, so it is read literally: {error}"));
                 // A text longer than any path matches none.
                 let plain = rules_of(&escape_pattern(text), *is_of_home);
                 rules.extend(plain.into_iter().flatten());
             }
             Err(UnreadPattern::TooMany) => {
                 problem = Some(format!(
-                    "stands for more than {ALTERNATIVES} patterns, so everything is left out"
+                    "expands to more than {ALTERNATIVES} patterns, so everything is excluded"
                 ));
                 rules.push(ExcludeRule::Everything);
             }
@@ -312,7 +312,7 @@ mod tests {
         let bomb = "{./a,b}".repeat(20);
         let (rules, problem) = compile_exclude_pattern(&bomb, &[]);
         assert!(matches!(rules.as_slice(), [ExcludeRule::Everything]));
-        assert!(problem.unwrap().contains("everything is left out"));
+        assert!(problem.unwrap().contains("everything is excluded"));
         let stars = "**/../".repeat(200);
         assert!(matches!(
             compile_exclude_pattern(&stars, &[]).0.as_slice(),

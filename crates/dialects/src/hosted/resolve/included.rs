@@ -75,8 +75,7 @@ impl Judge<'_> {
                 continue;
             }
             if self.unmatched.contains(text) && directories.contains(text) {
-                let message =
-                    format!("`{text}` includes nothing: it matches a directory and no file");
+                let message = format!("`{text}` includes nothing: it matches only a directory");
                 let help = format!("write `{text}/` to include the files below it");
                 let rule = rules::context_dir::INCLUDE_DIRECTORY;
                 self.diagnostics.push(origin.problem(rule, message, help));

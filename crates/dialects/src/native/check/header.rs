@@ -159,7 +159,7 @@ impl HeaderCheck<'_> {
         let field = found.find(|field| !is_empty(field.value))?;
         let effect = match self.form {
             Form::Claude => "so the rule is always loaded",
-            _ => "so the rule is about no file",
+            _ => "so the rule applies to no file",
         };
         let message = format!("{client} does not read `{}`, {effect}", field.name());
         let (rule, span) = (rules::client::OTHER_CLIENTS_FIELD, field.key.span());
@@ -179,12 +179,12 @@ impl HeaderCheck<'_> {
         if self.is_always() {
             return None;
         }
-        let message = "Cursor never attaches this rule by its `globs`: it takes the quotes for a part of the pattern";
+        let message = "Cursor never loads this rule by its `globs`: it treats the quotes as part of the pattern";
         let help = format!("write `globs: {bare}`");
         let found = self.build_problem(rules::client::CURSOR_GLOBS, span, message, &help);
         // Braces hold commas of their own; what stands on several lines has comments in it.
         let is_plain = !bare.contains(['{', '#', '\n']) && !written.contains(['\n', '#']);
-        let fix = Fix::safe("write the patterns bare", vec![Edit::replace(span, bare)]);
+        let fix = Fix::safe("remove the quotes", vec![Edit::replace(span, bare)]);
         Some(if is_plain { found.with_fix(fix) } else { found })
     }
 
@@ -195,8 +195,8 @@ impl HeaderCheck<'_> {
         if is_list || !self.field_text("applyTo").is_empty() || is_document(&self.file_name()) {
             return None;
         }
-        let message = "without `applyTo`, Copilot applies these instructions to no file by itself";
-        let help = "add `applyTo: \"**\"` for every file, or the patterns of some";
+        let message = "Copilot never applies these instructions by itself: `applyTo` is missing";
+        let help = "add `applyTo: \"**\"` for every file, or patterns for some files";
         Some(self.build_problem(rules::client::NO_APPLY_TO, self.header_span(), message, help))
     }
 
@@ -216,9 +216,9 @@ impl HeaderCheck<'_> {
     /// Returns the problem that something stands before the front matter.
     fn late_header_problem(&self, rule: Rule, noun: &str) -> Diagnostic {
         let message = format!(
-            "the front matter of this {noun} is not at the start of the file, so no client reads it"
+            "no client reads the frontmatter of this {noun}: it is not at the start of the file"
         );
-        self.build_problem(rule, Span::empty_at(0), message, "move what is before it below it")
+        self.build_problem(rule, Span::empty_at(0), message, "move it to the start of the file")
     }
 
     fn header_span(&self) -> Span {
@@ -245,10 +245,10 @@ impl HeaderCheck<'_> {
         } else if !missing.is_empty() {
             let missing = missing.join(" and no ");
             let message = match self.front.header {
-                None => format!("the skill has no front matter, so no {missing}"),
+                None => format!("the skill has no frontmatter, so no {missing}"),
                 Some(_) => format!("the skill has no {missing}"),
             };
-            let help = "most clients leave such a skill out; say what it does and when to use it";
+            let help = "most clients skip such skills; say what the skill does and when to use it";
             let rule = rules::client::SKILL_FIELD_MISSING;
             found.push(self.build_problem(rule, self.header_span(), message, help));
         }
@@ -256,8 +256,8 @@ impl HeaderCheck<'_> {
             let length = self.field_text(field).chars().count();
             if length > limit {
                 let span = self.front.get(field).map_or(Span::default(), Node::span);
-                let message = format!("`{field}` has {length} characters, and may have {limit}");
-                let help = "shorten it: Codex and others leave such a skill out";
+                let message = format!("`{field}` has {length} characters; the limit is {limit}");
+                let help = "shorten it: Codex and others skip such skills";
                 found.push(self.build_problem(rules::client::SKILL_TOO_LONG, span, message, help));
             }
         }
@@ -282,10 +282,10 @@ impl HeaderCheck<'_> {
             return None;
         }
         let message = match self.front.header {
-            None => format!("the agent has no front matter; {client} needs {missing}"),
-            Some(_) => format!("{client} passes by an agent without {missing}"),
+            None => format!("the agent has no frontmatter; {client} needs {missing}"),
+            Some(_) => format!("{client} skips agents without {missing}"),
         };
-        let help = "add the field, or move the file if it is no agent";
+        let help = "add the field, or move the file if it is not an agent";
         Some(self.build_problem(
             rules::client::AGENT_FIELD_MISSING,
             self.header_span(),
@@ -308,8 +308,8 @@ pub fn check_plugin_agent(source: &Arc<Source>) -> Option<Diagnostic> {
     if checked.is_late() {
         return Some(checked.late_header_problem(rule, "agent"));
     }
-    let message = "the agent has no `description`, by which Claude Code chooses an agent";
-    let help = "add the field, or move the file if it is no agent";
+    let message = "the agent has no `description`, which Claude Code uses to choose agents";
+    let help = "add the field, or move the file if it is not an agent";
     Some(checked.build_problem(rule, checked.header_span(), message, help))
 }
 

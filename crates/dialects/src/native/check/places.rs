@@ -96,7 +96,7 @@ fn hidden_files(
         named.join(", "),
     );
     let help = format!(
-        "put a `{name}` with the line `@{}` beside each, or have `brief hook install {}` deliver them",
+        "add a `{name}` with the line `@{}` next to each, or run `brief hook install {}` to deliver them",
         read.path, client.id,
     );
     Diagnostic::new(rules::client::HIDDEN_FILE, &first.source, Span::empty_at(0), message)
@@ -122,7 +122,7 @@ pub(super) fn check_pages(folder: &Folder) -> Vec<Diagnostic> {
             names.join(", "),
             place.path,
         );
-        let help = "move what is for people out of the directory, or give the page a pattern";
+        let help = "move pages for people out of the directory, or add a pattern to the page";
         let source = Arc::clone(&first.source);
         let rule = rules::client::PAGE_AS_RULE;
         Some(Diagnostic::new(rule, &source, Span::empty_at(0), message).with_help(help))

@@ -135,12 +135,12 @@ impl Strays {
         found.extend(self.unnamed.iter().map(|path| {
             let message =
                 "no client reads this file: Copilot reads only `.instructions.md` files here";
-            let help = "let its name end in `.instructions.md`, or move it";
+            let help = "rename it to end in `.instructions.md`, or move it";
             problem(rules::client::UNREAD_FILE, &unread(path), message, help)
         }));
         found.extend(self.dangling.iter().map(|path| {
-            let message = "this is a link that leads nowhere";
-            let help = "names are case-sensitive on most systems; correct the link";
+            let message = "the target of this link does not exist";
+            let help = "fix the link; names are case-sensitive on most systems";
             problem(rules::client::UNREADABLE, &unread(path), message, help)
         }));
         found.extend(self.misplaced.iter().map(|source| {

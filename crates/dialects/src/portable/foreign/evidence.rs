@@ -125,15 +125,15 @@ const COMMAND_FIELDS: [&str; 6] = [
 ];
 
 /// The reasons of files in the directories of items that are none.
-const NO_HEADER: &str = "has no front matter, which every agent has";
-const NO_DESCRIPTION: &str = "its front matter has neither a name nor a description";
+const NO_HEADER: &str = "has no frontmatter, which every agent needs";
+const NO_DESCRIPTION: &str = "has neither a name nor a description in its frontmatter";
 const TEMPLATE: &str = "is a template: its name is a placeholder";
-const PAGE: &str = "its front matter is that of a web page";
+const PAGE: &str = "has the frontmatter of a web page";
 const EMPTY: &str = "is empty";
 const AGENT_FILE: &str = "is an agent file, which `brief agent` runs";
-const RULESYNC: &str = "is written for rulesync, whose files `brief import` takes over";
-const NO_PROMPT: &str = "is a recipe without a prompt, which no command has";
-const OTHER: &str = "its front matter has no field that a client reads in rules";
+const RULESYNC: &str = "is written for rulesync, whose files `brief import` converts";
+const NO_PROMPT: &str = "is a recipe without a prompt, which every command needs";
+const OTHER: &str = "has no frontmatter field that a client reads in rules";
 
 /// A file that is an item.
 #[derive(Debug, Clone, PartialEq, Eq)]

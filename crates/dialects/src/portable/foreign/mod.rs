@@ -43,7 +43,7 @@ pub struct PassedOver {
 
 /// The reasons of items that a source has and does not offer.
 const WRITTEN: &str = "is in the directory of a client, and the registry has sources of its own";
-const COPY: &str = "another item of its name is the same";
+const COPY: &str = "is identical to another item of the same name";
 const NO_COMMAND: &str = "is in a plugin, which has its commands in `commands`";
 
 /// Collects the files of a source that were written for one client.
@@ -109,7 +109,7 @@ impl ForeignCollector {
                 if place.is_for_items(name) {
                     let reason = match error {
                         ReadError::TooLarge { .. } => "is larger than 1 MiB",
-                        _ => "it cannot be read",
+                        _ => "cannot be read",
                     };
                     self.left_out.push(PassedOver { path: slashed, reason });
                 }
@@ -197,7 +197,7 @@ impl ForeignCollector {
             if is_proven {
                 self.found.push(file);
             } else {
-                let reason = "nothing in it says that it is one, nor does a file beside it";
+                let reason = "is not identified as an item by its content or a neighboring file";
                 self.left_out.push(PassedOver { path: file.slashed, reason });
             }
         }

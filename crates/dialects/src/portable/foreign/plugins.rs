@@ -96,7 +96,7 @@ impl PluginFiles {
             Err(error) => {
                 let source = Arc::new(Source::without_text(path));
                 self.diagnostics
-                    .push(plugin_problem(&source, format!("the file cannot be read: {error}")));
+                    .push(plugin_problem(&source, format!("cannot read the file: {error}")));
                 return;
             }
         };
@@ -157,7 +157,7 @@ fn is_settings(name: &str) -> bool {
 }
 
 fn plugin_problem(source: &Arc<Source>, message: impl Into<String>) -> Diagnostic {
-    let help = "its items are found all the same; ask the author to correct it";
+    let help = "ask the author to fix it; brief finds its items anyway";
     file_problem(rules::item::INVALID_PLUGIN, source, message, help)
 }
 
@@ -174,7 +174,9 @@ fn parse_marketplace(
     let base = match root.map(|root| manifests::resolve_path_below(base, root)) {
         None => base.to_owned(),
         Some(Some(root)) => root,
-        Some(None) => return vec![plugin_problem(source, "`pluginRoot` leads out of the source")],
+        Some(None) => {
+            return vec![plugin_problem(source, "`pluginRoot` points outside the source")];
+        }
     };
     let Some(Value::Array(entries)) = manifest.get("plugins") else {
         return vec![plugin_problem(source, "the list `plugins` is missing")];
@@ -244,11 +246,11 @@ impl FoundPlugin {
         }
         for path in &entry.listed {
             match manifests::resolve_path_below(&directory, path) {
-                None => lists(path, "which leads out of it"),
+                None => lists(path, "which points outside it"),
                 Some(listed) => {
                     let found = finder.find_listed_items(&listed, path);
                     if found.is_empty() && !DIRECTORIES.contains(&path.trim_matches(['.', '/'])) {
-                        lists(path, "where no item is");
+                        lists(path, "which contains no item");
                     }
                     items.extend(found);
                 }

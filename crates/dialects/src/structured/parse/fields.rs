@@ -91,8 +91,9 @@ impl ContextFileReader<'_> {
         let span = node.span();
         let (source, place) = (&self.file.source, self.place);
         let written = source.slice(span);
-        let problem =
-            format!("{place}: {field} is a list of patterns; one text counts as a list of one");
+        let problem = format!(
+            "{place}: {field} is a list of patterns; a single string is read as a list of one"
+        );
         let is_one_line = !written.is_empty() && !written.contains('\n');
         let fix = (is_one_line && !self.is_shared(span)).then(|| {
             Fix::safe("make it a list", vec![Edit::replace(span, format!("[{written}]"))])
@@ -162,7 +163,7 @@ impl ContextFileReader<'_> {
         } else if written.starts_with('/') {
             "patterns are relative to the directory of this file; remove the leading `/`"
         } else if written.starts_with("../") || written == ".." {
-            "a context file reaches only what lies below it; move the entry up"
+            "a context file applies only below its directory; move the entry up"
         } else {
             return;
         };

@@ -204,14 +204,14 @@ impl Plan<'_> {
                     None
                 }
                 Judgment::Edited(before) => {
-                    let message = "the file was changed since it was written; it stays as it is";
+                    let message = "brief keeps the file: changed since brief wrote it";
                     let (rule, help) = (rules::item::OUTPUT_EDITED, self.policy.advice.edited);
                     files.edits.push(self.file_diagnostic(rule, &path, message, help));
                     files.record.files.insert(path, before);
                     return Ok(());
                 }
                 Judgment::Foreign => {
-                    files.problems.push(self.in_the_way(item, &path, "is not ours"));
+                    files.problems.push(self.in_the_way(item, &path, "was not written by brief"));
                     None
                 }
             },
@@ -312,7 +312,7 @@ impl Plan<'_> {
     }
 
     fn in_the_way(&self, item: &PortableItem, path: &str, what: &str) -> Diagnostic {
-        let message = format!("the file {what}; nothing of the {} is written", item.id());
+        let message = format!("brief does not write the {}: the file {what}", item.id());
         let help = self.policy.advice.foreign;
         self.file_diagnostic(rules::item::OUTPUT_IN_THE_WAY, path, message, help)
     }
@@ -320,8 +320,7 @@ impl Plan<'_> {
 
 /// Creates the error for a path that a record cannot hold.
 fn unportable_diagnostic(item: &PortableItem, path: &str) -> Diagnostic {
-    let message =
-        format!("`{path}` is not a valid path for a file; nothing of the {} is written", item.id());
+    let message = format!("brief does not write the {}: invalid file path `{path}`", item.id());
     let source = item.document().source();
     Diagnostic::new(rules::item::UNPORTABLE_FILE_NAME, source, Span::default(), message)
         .with_help("give the file another name")
@@ -329,7 +328,7 @@ fn unportable_diagnostic(item: &PortableItem, path: &str) -> Diagnostic {
 
 fn collision_diagnostic(item: &PortableItem, path: &str, other: &str) -> Diagnostic {
     let source = item.document().source();
-    let message = format!("the {} and `{other}` would both be `{path}`", item.id());
+    let message = format!("the {} and `{other}` have the same output path `{path}`", item.id());
     Diagnostic::new(rules::item::OUTPUT_COLLISION, source, Span::default(), message)
         .with_help("rename one, or give their kinds different paths in `brief.toml`")
 }

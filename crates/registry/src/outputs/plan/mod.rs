@@ -248,7 +248,7 @@ impl<'p> Plan<'p> {
             }
             self.report.kept += 1;
             let message =
-                "the file is no longer wanted, but was changed since it was written; it stays";
+                "brief keeps the file: no longer needed, but changed since brief wrote it";
             let (rule, help) = (rules::item::OUTPUT_OUTDATED, self.policy.advice.stale);
             let problem = self.file_diagnostic(rule, path, message, help);
             self.report.diagnostics.push(problem);

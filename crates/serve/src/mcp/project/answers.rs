@@ -76,7 +76,7 @@ impl SharedProject {
         let system = Remembered::new(system);
         let directory = &self.options.directory;
         let unopened = |error: std::io::Error| {
-            format!("the directory `{}` cannot be opened: {error}", directory.display())
+            format!("cannot open directory `{}`: {error}", directory.display())
         };
         match tool {
             ProjectTool::Context | ProjectTool::Why => {
@@ -102,7 +102,7 @@ impl SharedProject {
             }
             ProjectTool::Search => {
                 let SearchArguments { query, limit } = parse_arguments(arguments)?;
-                let offers = offers.ok_or("the project is not read yet; ask again")?;
+                let offers = offers.ok_or("the project is still loading; try again")?;
                 let items = offers.index.find_hits(&query, limit.clamp(1, MOST_RESULTS));
                 let text = text::render_search(&query, &items);
                 let body = SearchReport { query: &query, items };

@@ -190,7 +190,7 @@ impl ServerHandler for ProjectHandler {
             .into());
         }
         let Some(tool) = ProjectTool::from_name(&request.name) else {
-            return Err(invalid_params_error(format!("there is no tool `{}`", request.name)));
+            return Err(invalid_params_error(format!("unknown tool `{}`", request.name)));
         };
         let offers =
             if tool == ProjectTool::Search { Some(self.wait_for_offers().await?) } else { None };
@@ -228,14 +228,14 @@ impl ServerHandler for ProjectHandler {
             let result = gateway.pass_request("prompts/get", &name, Json::Object(arguments)).await;
             let result: GetPromptResult =
                 serde_json::from_value(result.map_err(invalid_params_error)?).map_err(|error| {
-                    invalid_params_error(format!("the server\'s answer is not understood: {error}"))
+                    invalid_params_error(format!("cannot parse the server's answer: {error}"))
                 })?;
             return Ok(result.into());
         }
         let offers = self.wait_for_offers().await?;
         let assembled = self.run_blocking(move |shared| {
             let prompt = offers.prompts.iter().find(|prompt| prompt.listed.name == name);
-            let prompt = prompt.ok_or_else(|| format!("there is no prompt `{name}`"))?;
+            let prompt = prompt.ok_or_else(|| format!("unknown prompt `{name}`"))?;
             let system = Remembered::new(Arc::clone(&shared.system));
             let text = prompt.render_text(&system, &shared.options.directory, &arguments)?;
             Ok((text, prompt.listed.description.clone()))
@@ -258,7 +258,7 @@ impl ServerHandler for ProjectHandler {
         let offers = self.wait_for_offers().await?;
         let uri = request.uri;
         let missing = || {
-            let message = format!("there is no resource `{uri}`");
+            let message = format!("resource not found: `{uri}`");
             ErrorData::resource_not_found(message, Some(json!({"uri": &uri})))
         };
         let file = offers.readable.get(&uri).cloned().ok_or_else(missing)?;
@@ -266,7 +266,7 @@ impl ServerHandler for ProjectHandler {
         let read =
             self.run_blocking(move |shared| file.read(shared.system.as_ref(), RESOURCE_BYTES));
         let bytes = read.await?.map_err(|error| {
-            ErrorData::internal_error(format!("`{uri}` cannot be read: {error}"), None)
+            ErrorData::internal_error(format!("cannot read `{uri}`: {error}"), None)
         })?;
         // What is not text would not come back as the same bytes.
         let (content, is_text) = match String::from_utf8(bytes) {
@@ -283,9 +283,9 @@ impl ServerHandler for ProjectHandler {
         context: Context,
     ) -> Answered<CustomResult> {
         let uri = request.params.as_ref().and_then(|params| params["uri"].as_str());
-        let needed = || invalid_params_error("`uri` is needed".to_owned());
+        let needed = || invalid_params_error("missing parameter `uri`".to_owned());
         let unknown =
-            |uri: &str, what: &str| invalid_params_error(format!("there is no {what} `{uri}`"));
+            |uri: &str, what: &str| invalid_params_error(format!("{what} not found: `{uri}`"));
         let result = match request.method.as_str() {
             "skills/list" => {
                 json!({"skills": self.wait_for_offers().await?.skills})
@@ -328,7 +328,7 @@ impl ServerHandler for ProjectHandler {
         let mut subscribed = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
         if subscribed.len() == MOST_SUBSCRIPTIONS {
             return Err(invalid_params_error(format!(
-                "a client has at most {MOST_SUBSCRIPTIONS} subscriptions"
+                "too many subscriptions: the limit is {MOST_SUBSCRIPTIONS}"
             )));
         }
         subscribed.insert(request.uri);

@@ -18,9 +18,9 @@ const LONGEST_DESCRIPTION: usize = 120;
 /// The room for the line about what is missing.
 const NOTICE_ROOM: usize = 100;
 
-const INTRODUCTION: &str = "Guidance of this project for coding agents. Call `context` with a path before \
-you read, edit or create a file, `decisions` before you propose another design, and `search` when you do not \
-know where guidance stands.\n";
+const INTRODUCTION: &str = "This project has guidance for you. Call `context` with a path before you read, \
+edit or create a file, `decisions` before you propose another design, and `search` when you do not know which \
+file a question belongs to.\n";
 
 /// Writes the instructions; `news` are the items on offer that the client does not load by itself.
 pub(super) fn render_instructions(offers: &Offers, news: &[BriefedItem]) -> String {
@@ -29,7 +29,7 @@ pub(super) fn render_instructions(offers: &Offers, news: &[BriefedItem]) -> Stri
         news.iter().partition(|item| item.kind == "skill");
     for (heading, items) in [("Skills", skills), ("Files", files)] {
         if !items.is_empty() {
-            lines.push(format!("\n{heading}; read one when its description fits:"));
+            lines.push(format!("\n{heading}; read one when its description matches your task:"));
         }
         for item in items {
             let uri = offers.uri_of(item);
@@ -50,7 +50,7 @@ pub(super) fn render_instructions(offers: &Offers, news: &[BriefedItem]) -> Stri
         .map(|prompt| render_entry(&prompt.listed.name, &prompt.about, ""))
         .collect();
     for (heading, list) in
-        [("Agents, as resources:", agents), ("Prompts, from tasks and commands:", prompts)]
+        [("Agents (as resources):", agents), ("Prompts (from tasks and commands):", prompts)]
     {
         if !list.is_empty() {
             lines.push(format!("\n{heading}"));
@@ -76,9 +76,7 @@ fn join_fitting_lines(lines: &[String]) -> String {
         if text.len() + line.len() + 1 > room {
             let is_entry = |line: &&String| line.starts_with("- ");
             let more = lines[index..].iter().filter(is_entry).count();
-            text.push_str(&format!(
-                "\n{more} more: the lists of resources and prompts have all.\n"
-            ));
+            text.push_str(&format!("\n{more} more: list the resources and prompts to see all.\n"));
             break;
         }
         text.push_str(line);
@@ -100,7 +98,7 @@ mod tests {
         assert!(text.starts_with(INTRODUCTION) && text.contains("- item 0:"));
         let shown = text.matches("\n- item").count();
         assert!(text.ends_with(&format!(
-            "\n{} more: the lists of resources and prompts have all.\n",
+            "\n{} more: list the resources and prompts to see all.\n",
             100 - shown
         )));
         assert!(!join_fitting_lines(&lines[..3]).contains("more:"));

@@ -82,7 +82,7 @@ impl OfferedPrompt {
         let has_more = kind == TaskFileKind::Task && arguments.iter().all(|(name, _)| name != MORE);
         if has_more {
             let more = PromptArgument::new(MORE).with_required(false);
-            shown.push(more.with_description("An additional text for the agent"));
+            shown.push(more.with_description("Additional text for the agent"));
         }
         // Some clients take no prompt without one.
         let about = document.description().to_owned();

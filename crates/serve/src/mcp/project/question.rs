@@ -170,10 +170,8 @@ fn set_start_directory(
     moment: &mut Moment,
 ) -> Result<(), String> {
     let Some(started) = started else { return Ok(()) };
-    let root =
-        Root::open(project.system(), &project.directory().join(started)).map_err(|error| {
-            format!("the directory `{}` cannot be opened: {error}", started.display())
-        })?;
+    let root = Root::open(project.system(), &project.directory().join(started))
+        .map_err(|error| format!("cannot open directory `{}`: {error}", started.display()))?;
     moment.started = Some(root.path().to_owned());
     Ok(())
 }

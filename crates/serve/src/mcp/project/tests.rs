@@ -127,7 +127,7 @@ fn wrong_arguments_are_told_to_the_model_and_unknown_tools_to_the_client() {
                 "unknown client `claud`; did you mean `claude`?",
             ),
             (json!({"path": "a", "formats": ["x"]}), "unknown format `x`"),
-            (json!({"path": "a", "cwd": "no/where"}), "the directory `no/where` cannot be opened"),
+            (json!({"path": "a", "cwd": "no/where"}), "cannot open directory `no/where`"),
         ] {
             let result = call(client, "context", &arguments);
             assert_eq!(result["isError"], true);

@@ -43,9 +43,7 @@ fn finish_text(mut text: String, otherwise: impl FnOnce() -> String) -> String {
     if let Some(end) = end {
         let end = text[..end].rfind('\n').unwrap_or(end);
         text.truncate(end);
-        text.push_str(
-            "\n\n(The rest is left out: the answer is too long. Ask about a narrower path.)\n",
-        );
+        text.push_str("\n\n(Truncated: the answer is too long. Ask about a narrower path.)\n");
     }
     text
 }
@@ -75,8 +73,11 @@ pub(super) fn render_context(briefing: &Briefing, frame: &FrameMark) -> String {
     }
     let own = if text.is_empty() { String::new() } else { format!("{mark} ") };
     let lists = [
-        ("You may ask for", render_offers(root, &briefing.listed)),
-        ("Only when the user mentions it", render_offers(root, &briefing.manual)),
+        (
+            "Available: read a file below when its description matches your task",
+            render_offers(root, &briefing.listed),
+        ),
+        ("Use only when the user mentions it", render_offers(root, &briefing.manual)),
         ("Decisions", decision_list(briefing)),
     ];
     for (heading, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
@@ -84,11 +85,8 @@ pub(super) fn render_context(briefing: &Briefing, frame: &FrameMark) -> String {
         let _ = writeln!(text, "## {own}{heading}\n\n{list}");
     }
     if briefing.count_cuts() > 0 {
-        let _ = writeln!(
-            text,
-            "{own}{} more items did not fit into the budget.",
-            briefing.count_cuts()
-        );
+        let cut = format_count(briefing.count_cuts(), "item");
+        let _ = writeln!(text, "{own}Dropped {cut} to stay within the token budget.");
     }
     finish_text(text, || format!("No guidance applies to `{}`.\n", briefing.moment.slashed_path()))
 }
@@ -117,15 +115,13 @@ pub(super) fn render_reasons(briefing: &Briefing) -> String {
             let _ = writeln!(text, "  > {}", one_line(line, LONGEST_DESCRIPTION));
         }
     }
-    finish_text(text, || {
-        format!("There is no guidance on the way to `{}`.\n", briefing.moment.slashed_path())
-    })
+    finish_text(text, || format!("No guidance found for `{}`.\n", briefing.moment.slashed_path()))
 }
 
 /// Writes the decisions that bind a path.
 pub(super) fn render_decisions(briefing: &Briefing) -> String {
     finish_text(decision_list(briefing), || {
-        format!("No decision binds `{}`.\n", briefing.moment.slashed_path())
+        format!("No decisions apply to `{}`.\n", briefing.moment.slashed_path())
     })
 }
 
@@ -170,7 +166,7 @@ pub(super) fn render_sees(root: &Path, viewers: &[Viewer], sees: &Sees<'_>) -> S
     }
     for (viewer, total) in viewers.iter().zip(&sees.totals) {
         let parts = total.parts().map(|(name, tokens)| format!("{tokens} {name}"));
-        let _ = writeln!(text, "{} in all, in tokens: {}", viewer.client, parts.join(", "));
+        let _ = writeln!(text, "{} total, in tokens: {}", viewer.client, parts.join(", "));
         if let Some(reason) = viewer.delivery.missing_reason().filter(|_| total.missing > 0) {
             let _ = writeln!(text, "{reason}");
         }
@@ -190,7 +186,7 @@ pub(super) fn render_search(query: &str, found: &[SearchHit<'_>]) -> String {
             }
         }
     }
-    finish_text(text, || format!("No guidance has a word of `{query}`.\n"))
+    finish_text(text, || format!("No guidance matches `{query}`.\n"))
 }
 
 /// Writes the problems of a check, one on a line.

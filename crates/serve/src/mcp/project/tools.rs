@@ -37,9 +37,9 @@ const TOOLS: [ToolText; 6] = [
         tool: ProjectTool::Context,
         name: "context",
         title: "Guidance for a file",
-        description: "Print the guidance for a file or directory: rules, conventions, and what you may read on demand. \
-                      Call it before you read, edit or create a file. General guidance comes first, the most specific \
-                      last. The file need not exist yet.",
+        description: "Get the guidance for a file or directory: rules, conventions, and items to read on demand. Call \
+                      this before you read, edit or create a file. Guidance is ordered from general to specific. The \
+                      file need not exist yet.",
     },
     ToolText {
         tool: ProjectTool::Why,
@@ -51,20 +51,20 @@ const TOOLS: [ToolText; 6] = [
         tool: ProjectTool::Show,
         name: "show",
         title: "Guidance by client",
-        description: "Show what each client gets for a file, and what it misses: loaded, listed, delivered by a hook, or missing with the cause.",
+        description: "Show what each client gets for a file (loaded, listed, or delivered by a hook), and what it misses and why.",
     },
     ToolText {
         tool: ProjectTool::Decisions,
         name: "decisions",
         title: "Decisions for a file",
-        description: "Show the decisions for a file: what was decided, why, what was rejected, and when to revisit it. Call it \
+        description: "Show the decisions for a file: what was decided, why, what was rejected, and when to revisit it. Call this \
                       before you propose another design.",
     },
     ToolText {
         tool: ProjectTool::Search,
         name: "search",
         title: "Search guidance",
-        description: "Search all guidance of this project: rules, skills, agents, commands, tasks and decisions, best match first. Use it when \
+        description: "Search all guidance of this project: rules, skills, agents, commands, tasks and decisions, best match first. Use this when \
                       you do not know which file a question belongs to.",
     },
     ToolText {
@@ -150,7 +150,7 @@ impl ProjectTool {
             ProjectTool::Show => (
                 json!({
                     "path": path,
-                    "clients": texts("The clients; without them, those whose files the project has"),
+                    "clients": texts("Clients to show; by default, those with files in the project"),
                     "action": action,
                     "timing": timing,
                     "cwd": cwd,
@@ -160,10 +160,10 @@ impl ProjectTool {
             ProjectTool::Decisions => (json!({"path": path}), json!(["path"])),
             ProjectTool::Search => (
                 json!({
-                    "query": {"type": "string", "description": "Words to look for"},
+                    "query": {"type": "string", "description": "Words to search for"},
                     "limit": {
                         "type": "integer", "minimum": 1, "maximum": MOST_RESULTS,
-                        "default": USUAL_RESULTS, "description": "How many results at most",
+                        "default": USUAL_RESULTS, "description": "Maximum number of results",
                     },
                 }),
                 json!(["query"]),
@@ -171,7 +171,7 @@ impl ProjectTool {
             ProjectTool::Lint => (
                 json!({"path": {
                     "type": "string", "default": ".",
-                    "description": "The directory or file to check",
+                    "description": "Directory or file to check",
                 }}),
                 json!([]),
             ),
@@ -182,11 +182,13 @@ impl ProjectTool {
                 |about: &str| json!({"type": "boolean", "default": false, "description": about});
             properties.insert(
                 JSON.to_owned(),
-                flag("For programs: the answer as structured content besides the text"),
+                flag("For programs: also return the answer as structured content"),
             );
             if matches!(self, ProjectTool::Context | ProjectTool::Why) {
-                properties
-                    .insert(LEFT_OUT.to_owned(), flag("In that JSON, also what was left out"));
+                properties.insert(
+                    LEFT_OUT.to_owned(),
+                    flag("Include skipped items in the structured content"),
+                );
             }
         }
         json!({

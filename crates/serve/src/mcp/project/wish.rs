@@ -24,7 +24,7 @@ impl JsonWish {
         let mut flag = |name: &str| match arguments.shift_remove(name) {
             None | Some(Json::Null) => Ok(false),
             Some(Json::Bool(flag)) => Ok(flag),
-            Some(_) => Err(format!("`{name}` is `true` or `false`")),
+            Some(_) => Err(format!("`{name}` must be `true` or `false`")),
         };
         Ok(JsonWish { is_wanted: flag(JSON)?, has_left_out: flag(LEFT_OUT)? })
     }

@@ -21,14 +21,14 @@ pub(super) fn render_changes_page(asked: &PageContext<'_>, from: &str, to: &str)
     let main = match &read {
         Ok(compared) => render_changes(asked, compared),
         Err(error) => html! {
-            p { "The revisions cannot be compared: " (display_line(&error.to_string())) "." }
-            p { "Name a branch, a tag or a commit of this repository." }
+            p { "Cannot compare the revisions: " (display_line(&error.to_string())) "." }
+            p { "Enter a branch, tag or commit of this repository." }
         },
     };
     Page::new(
         "Changes",
         html! {
-            h1 { "What changes for agents" }
+            h1 { "Changes for agents" }
             @if asked.links.is_served() {
                 form method="get" action=(asked.links.link_to_file("change")) {
                     label for="from" { "From" }
@@ -55,25 +55,25 @@ fn render_changes(asked: &PageContext<'_>, compared: &ComparedRevisions) -> Mark
             span id="changes" { (render_number(comparison.changes.len())) } " changes for "
             span id="changed-files" { (render_number(comparison.changed_file_count())) } " of " (render_number(comparison.file_count())) " files."
         }
-        @if comparison.changes.is_empty() && skill_files.is_empty() { p { "The guidance is the same." } }
+        @if comparison.changes.is_empty() && skill_files.is_empty() { p { "The guidance is unchanged." } }
         @for (index, change) in comparison.changes.iter().take(ROWS).enumerate() {
             (shown_change(asked, root, &comparison, change, index))
         }
         @if comparison.changes.len() > ROWS {
-            p { (render_number(comparison.changes.len() - ROWS)) " more; " code { "brief diff" } " shows them all." }
+            p { (render_number(comparison.changes.len() - ROWS)) " more; run " code { "brief diff" } " to see all." }
         }
         @if !skill_files.is_empty() {
-            h2 { "Files of skills" }
-            p { "An agent that opens the skill may read them." }
+            h2 { "Skill files" }
+            p { "An agent that opens the skill can read these files." }
             @for change in skill_files.iter().take(ROWS) {
                 article class="change" data-change=(change.kind.as_str()) data-place=(display_line(&change.path)) {
                     h3 { span class="badge" { (change.kind.as_str()) } " " (display_line(&change.path)) }
-                    p { "A file of the skill " (display_line(&change.skill)) "." }
+                    p { "Part of the skill " (display_line(&change.skill)) "." }
                     (render_difference(change.before.as_deref().unwrap_or_default(), change.after.as_deref().unwrap_or_default()))
                 }
             }
             @if skill_files.len() > ROWS {
-                p { (render_number(skill_files.len() - ROWS)) " more; " code { "brief diff" } " shows them all." }
+                p { (render_number(skill_files.len() - ROWS)) " more; run " code { "brief diff" } " to see all." }
             }
         }
     }
@@ -97,11 +97,11 @@ fn shown_change(
             p {
                 span class="path" { (display_line(&place)) ":" (piece.line) } ", " (piece.dialect) ", "
                 (render_number(before)) " → " (render_number(after)) " tokens, "
-                @if change.is_on_demand() { "agents that open it" }
+                @if change.is_on_demand() { "for agents that open it" }
                 @else { (render_number(cover.file_count)) " files" }
             }
             details id={ "files-" (index) } {
-                summary { "The files" }
+                summary { "Files" }
                 ul class="files" {
                     @for part in cover.parts.iter().take(PATHS) {
                         li {

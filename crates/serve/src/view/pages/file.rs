@@ -45,9 +45,9 @@ pub(super) fn render_file_page(
             return Page::missing(
                 "Unknown client",
                 html! {
-                    h1 { "A client is not known" }
+                    h1 { "Unknown client" }
                     p { (display_line(&error.to_string())) }
-                    p { (render_link(asked.links, &PageAddress::file(path), html! { "Ask about the clients of this project" })) }
+                    p { (render_link(asked.links, &PageAddress::file(path), html! { "Show the clients of this project" })) }
                 },
             );
         }
@@ -65,10 +65,10 @@ pub(super) fn render_file_page(
             h1 { (display_line(title)) }
             (way_to(asked, path))
             @if !is_there {
-                p class="note" { "It is not there: this is what an agent would get that creates it." }
+                p class="note" { "This file does not exist yet. An agent that creates it gets:" }
             }
             @if is_directory && !path.is_empty() {
-                p { (render_link(asked.links, &PageAddress::directory(target.slashed()), html! { "Costs below this directory" })) }
+                p { (render_link(asked.links, &PageAddress::directory(target.slashed()), html! { "Token costs in this directory" })) }
             }
             @if asked.links.is_served() { (answer.render_switches(&system)) }
             (answer.render_comparison())
@@ -80,7 +80,11 @@ pub(super) fn render_file_page(
 
 fn create_missing_page(asked: &PageContext<'_>, path: &str) -> Page {
     let heading = html! { code { (display_line(path)) } " is not in this project" };
-    Page::not_found(asked.links, &heading, "A link may lead out of it, or it was removed.")
+    Page::not_found(
+        asked.links,
+        &heading,
+        "It was removed, or a symlink points outside the project.",
+    )
 }
 
 /// The number of left out items on an exported page.
@@ -142,7 +146,7 @@ impl FileAnswer<'_> {
                     summary { "Clients" }
                     form method="get" action=[self.asked.links.link_to_page(&PageAddress::file(self.path))] {
                         fieldset {
-                            legend { "Show these clients beside each other" }
+                            legend { "Compare these clients" }
                             @for client in known.names() {
                                 label {
                                     input type="checkbox" name="client" value=(client)
@@ -175,16 +179,16 @@ impl FileAnswer<'_> {
         let rows: Vec<&SeenItem<'_>> = items.iter().filter(|item| !item.is_skipped()).collect();
         if rows.is_empty() {
             return html! {
-                p { "No guidance is for this path." }
-                p { "Ways to write some: " code { "brief registry new rule NAME" } ", or an entry in " code { "AGENTS.yaml" } "." }
+                p { "No guidance applies to this path." }
+                p { "To add some, run " code { "brief registry new rule NAME" } ", or add an entry to " code { "AGENTS.yaml" } "." }
             };
         }
         let most = rows.iter().map(|item| item.tokens).max().unwrap_or_default();
         html! {
             section aria-labelledby="sees" {
-                h2 id="sees" { "What each client sees" }
+                h2 id="sees" { "What each client gets" }
                 (missing_notes(self.viewers, |column| totals.get(column).is_some_and(|total| total.missing > 0)))
-                (render_table("What each client sees", html! {
+                (render_table("What each client gets", html! {
                     (render_table_head([Words("item"), Number("tokens"), Words("cost")].into_iter().chain(self.viewers.iter().map(|viewer| Words(&viewer.client)))))
                     tbody {
                         @for item in rows.iter().take(ROWS * 5) {
@@ -213,7 +217,7 @@ impl FileAnswer<'_> {
                     }
                 }))
                 @if rows.len() > ROWS * 5 {
-                    p { (render_number(rows.len() - ROWS * 5)) " more; " code { "brief show --json" } " has them all." }
+                    p { (render_number(rows.len() - ROWS * 5)) " more; run " code { "brief show --json" } " to see all." }
                 }
             }
         }
@@ -230,9 +234,9 @@ impl FileAnswer<'_> {
         let most = if self.asked.links.is_served() { ROWS } else { EXPORTED_SKIPPED };
         html! {
             section aria-labelledby="left-out" {
-                h2 id="left-out" { "Left out" }
+                h2 id="left-out" { "Skipped" }
                 details id="skipped" {
-                    summary { (render_number(skipped.len())) " items that apply for none of them" }
+                    summary { (render_number(skipped.len())) " items that apply to none of these clients" }
                     ul {
                         @for item in skipped.iter().take(most) {
                             li {
@@ -243,7 +247,7 @@ impl FileAnswer<'_> {
                         }
                     }
                     @if skipped.len() > most {
-                        p { (render_number(skipped.len() - most)) " more; " code { "brief why" } " shows them all." }
+                        p { (render_number(skipped.len() - most)) " more; run " code { "brief why" } " to see all." }
                     }
                 }
             }
@@ -284,9 +288,9 @@ impl FileAnswer<'_> {
             .and_then(|viewer| viewer.delivery.missing_reason());
         html! {
             section aria-labelledby="briefing" {
-                h2 id="briefing" { "As the model gets it" }
+                h2 id="briefing" { "What the model reads" }
                 @if self.asked.links.is_served() && with_hook.len() > 1 {
-                    nav class="switch" aria-label="Client of the briefing" {
+                    nav class="switch" aria-label="Client" {
                         ul {
                             @for client in &with_hook {
                                 li {
@@ -297,26 +301,26 @@ impl FileAnswer<'_> {
                         }
                     }
                 }
-                p { "A new conversation of " strong { (reader) } " that does one thing to the file: " strong { (action.as_str()) } "." }
+                p { "In a new conversation, " strong { (reader) } " performs one action on the file: " strong { (action.as_str()) } "." }
                 @if let Some(missing) = missing {
-                    p class="note" { "This is what a hook that works would deliver. Nothing of it is delivered now: " (display_line(&missing)) "." }
+                    p class="note" { "A working hook would deliver this. Nothing is delivered now: " (display_line(&missing)) "." }
                 }
                 @match told {
                     Some(Ok(events)) => {
                         @for event in events.iter().filter(|event| event.text.is_some()) {
-                            h3 { (event.event) @if event.holds { ", and the call is held back" } }
+                            h3 { (event.event) @if event.holds { ", the call is blocked once" } }
                             (text_block(event.text.as_deref().unwrap_or_default()))
                         }
                         @if events.iter().all(|event| event.text.is_none()) {
                             p {
                                 "The hook delivers nothing"
-                                @if loads_any { "; the client loads the rest by itself" }
+                                @if loads_any { "; the client loads the rest itself" }
                                 "."
                             }
                         }
                     }
                     Some(Err(error)) => p { (display_line(&error.to_string())) },
-                    None => p { "There is no hook for this client." },
+                    None => p { "This client has no hook." },
                 }
             }
         }

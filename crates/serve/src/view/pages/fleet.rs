@@ -23,8 +23,8 @@ pub(super) fn render_fleet_page(
         return Page::missing(
             "Fleet",
             html! {
-                h1 { "No repositories are named" }
-                p { code { "brief view --fleet SOURCE" } " shows repositories, directories of them, and lists." }
+                h1 { "No repositories selected" }
+                p { "Run " code { "brief view --fleet SOURCE" } ", where SOURCE is a repository, a directory of repositories or a list." }
             },
         );
     };
@@ -33,7 +33,7 @@ pub(super) fn render_fleet_page(
         (render_states(asked, fleet, state))
         (render_repositories(asked, fleet, state, page))
         @if state.is_none() && page == 1 { (render_item_versions(fleet)) }
-        p { "As they were when this was started; " code { "brief fleet status" } " says the same of them now." }
+        p { "State when " code { "brief view" } " started. Run " code { "brief fleet status" } " for the current state." }
     };
     Page::new("Fleet", main)
 }
@@ -126,7 +126,7 @@ fn render_item_versions(fleet: &FleetReport) -> Markup {
     html! {
         section aria-labelledby="versions" {
             h2 id="versions" { "Items" }
-            p { (render_number(items.len())) " items; without a version, the beginning of the content's hash" }
+            p { (render_number(items.len())) " items. Items without a version show the start of their content hash." }
             (render_table("Items by version", html! {
                 (render_table_head([Words("item"), Number("repositories"), Words("versions")]))
                 tbody {
@@ -139,7 +139,7 @@ fn render_item_versions(fleet: &FleetReport) -> Markup {
                     }
                 }
             }))
-            @if items.len() > ROWS { p class="note" { "The first " (render_number(ROWS)) " are shown; " code { "brief fleet status --csv" } " has all." } }
+            @if items.len() > ROWS { p class="note" { "Showing the first " (render_number(ROWS)) "; run " code { "brief fleet status --csv" } " for all." } }
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn render_item_page(asked: &PageContext<'_>, id: &str, has_history: b
         return Page::missing(
             "Not found",
             html! {
-                h1 { "There is no such item" }
+                h1 { "Item not found" }
                 p { "It may have been renamed or removed." }
                 p { (render_link(asked.links, &PageAddress::Matrix { page: 1 }, html! { "All items" })) }
             },
@@ -42,7 +42,7 @@ pub(super) fn render_item_page(asked: &PageContext<'_>, id: &str, has_history: b
             (render_facts(asked, item))
             section aria-labelledby="text" {
                 h2 id="text" { "Text" }
-                @if item.text.trim().is_empty() { p { "It has no text." } } @else { (text_block(&item.text)) }
+                @if item.text.trim().is_empty() { p { "This item has no text." } } @else { (text_block(&item.text)) }
             }
             (render_reach(asked, item))
             (render_clients(asked, item))
@@ -59,7 +59,7 @@ pub(super) fn render_item_page(asked: &PageContext<'_>, id: &str, has_history: b
 fn render_facts(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     html! {
         dl class="facts" {
-            div { dt { "stands in" } dd class="path" { (display_line(&item.place)) ":" (item.line) } }
+            div { dt { "location" } dd class="path" { (display_line(&item.place)) ":" (item.line) } }
             div { dt { "format" } dd { (item.dialect) " " (item.kind) } }
             div { dt { "state" } dd { (item.state.as_str()) } }
             div { dt { "scope" } dd { (item.scope) @if let Some(trigger) = item.trigger { ", " (trigger) } } }
@@ -78,12 +78,12 @@ fn render_facts(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
 fn render_reach(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     html! {
         section aria-labelledby="reach" {
-            h2 id="reach" { "Where it reaches" }
+            h2 id="reach" { "Where it applies" }
             p { span id="files" { (render_number(item.files)) } " files"
-                @if item.is_reached_otherwise { ", and directories or a user who mentions it" } "." }
+                @if item.is_reached_otherwise { ", and on directories or when a user mentions it" } "." }
             @if !item.examples.is_empty() {
                 details id="reached" {
-                    summary { "The files" }
+                    summary { "Files" }
                     ul class="files" {
                         @for path in &item.examples { li { (render_link(asked.links, &PageAddress::file(path), html! { (display_line(path)) })) } }
                     }
@@ -101,7 +101,7 @@ fn render_clients(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
         section aria-labelledby="clients" {
             h2 id="clients" { "Clients" }
             (render_table("Clients", html! {
-                (render_table_head([Words("client"), Words("how it gets it"), Words("reason")]))
+                (render_table_head([Words("client"), Words("delivery"), Words("reason")]))
                 tbody {
                     @for (client, sight) in asked.snapshot.clients.iter().zip(&row.seen) {
                         tr data-client=(client) data-how=(sight.how.as_str()) {
@@ -134,10 +134,10 @@ fn render_variants(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
             @for (index, other) in others.iter().enumerate() {
                 h3 { (render_link(asked.links, &PageAddress::item(&other.id), html! { (display_line(&other.place)) ":" (other.line) })) }
                 @if other.text.trim() == item.text.trim() {
-                    p { "The same text." }
+                    p { "Identical text." }
                 } @else {
                     details id={ "variant-" (index) } {
-                        summary { "The differences" }
+                        summary { "Differences" }
                         (super::change::render_difference(&item.text, &other.text))
                     }
                 }
@@ -164,14 +164,14 @@ fn render_capabilities(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     html! {
         section aria-labelledby="capabilities" {
             h2 id="capabilities" { "What it can do" }
-            @if found.is_empty() { p { "Its file names no command, tool, host or hidden text." } }
+            @if found.is_empty() { p { "No commands, tools, hosts or hidden text found in its file." } }
             @else {
                 ul {
                     @for (capability, evidence) in found.iter().take(SHOWN) {
                         li { strong { (capability) } " " code { (display_line(evidence)) } }
                     }
                 }
-                @if found.len() > SHOWN { p { (render_number(found.len() - SHOWN)) " more; " code { "brief audit" } " shows them all." } }
+                @if found.len() > SHOWN { p { (render_number(found.len() - SHOWN)) " more; run " code { "brief audit" } " to see all." } }
             }
         }
     }
@@ -194,7 +194,7 @@ fn render_history(asked: &PageContext<'_>, item: &ShownItem, is_shown: bool) -> 
                 None => p { (render_link(asked.links, &all, html! { "Show the commits that changed its file" })) },
                 Some(Err(error)) => p { (display_line(&error.to_string())) },
                 Some(Ok(commits)) => {
-                    @if commits.is_empty() { p { "No commit has changed its file." } }
+                    @if commits.is_empty() { p { "No commits changed its file." } }
                     ul {
                         @for commit in &commits {
                             @let change = PageAddress::Change { from: format!("{}~1", commit.id), to: commit.id.clone() };
@@ -222,7 +222,7 @@ fn render_receipts(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     html! {
         section aria-labelledby="receipts" {
             h2 id="receipts" { "Deliveries" }
-            @if told.is_empty() { p { "No agent got it in the last " (DAYS) " days." } }
+            @if told.is_empty() { p { "Not delivered in the last " (DAYS) " days." } }
             @else {
                 p { (render_times(told.len())) " in the last " (DAYS) " days." }
                 ul {

@@ -22,12 +22,12 @@ pub(super) fn render_matrix_page(asked: &PageContext<'_>, page: usize) -> Page {
         "Matrix",
         html! {
             h1 { "Items and clients" }
-            p { "How each client comes to each item, wherever it is in the project." }
+            p { "How each client gets each item in the project." }
             (missing_notes(&snapshot.viewers, |column| {
                 let sights = snapshot.matrix.iter().filter_map(|row| row.seen.get(column));
                 sights.into_iter().any(|sight| sight.how == Arrival::Missing)
             }))
-            @if rows.is_empty() { p { "There are no items. " code { "brief init" } " writes the first." } }
+            @if rows.is_empty() { p { "No items found. Run " code { "brief init" } " to create the first." } }
             @else {
                 (render_table("Items and clients", html! {
                     (render_table_head([Words("item"), Number("tokens")].into_iter().chain(snapshot.clients.iter().map(|client| Words(client)))))

@@ -50,9 +50,9 @@ pub(super) fn render_page(asked: &PageContext<'_>, address: &PageAddress) -> Pag
         return Page::missing(
             "No project",
             html! {
-                h1 { "There is no project here" }
+                h1 { "No project found" }
                 p { (display_line(problem)) }
-                p { "Start it in a directory that can be read: " code { "brief view DIRECTORY" } "." }
+                p { "Run " code { "brief view DIRECTORY" } " with a directory that you can read." }
             },
         );
     }
@@ -75,8 +75,8 @@ pub(super) fn render_page(asked: &PageContext<'_>, address: &PageAddress) -> Pag
 
 /// Makes the page for an address that is none.
 pub(super) fn create_unknown_page(links: &PageLinks<'_>) -> Page {
-    let reason = "The address may be mistyped, or what it named is gone.";
-    Page::not_found(links, &html! { "There is no such page" }, reason)
+    let reason = "The address is mistyped, or the page no longer exists.";
+    Page::not_found(links, &html! { "Page not found" }, reason)
 }
 
 /// Reads the states that a page of changes compares, from a revision or range.

@@ -45,8 +45,8 @@ pub(super) fn render_project_page(asked: &PageContext<'_>, directory: &str, page
     let is_known = !snapshot.files.places_below(directory).is_empty()
         || snapshot.files.directories.iter().any(|known| known == directory);
     if !is_known {
-        let heading = html! { "There is no directory " code { (display_line(directory)) } };
-        let reason = "It may have been moved, or version control ignores it.";
+        let heading = html! { "Directory not found: " code { (display_line(directory)) } };
+        let reason = "It was moved, or version control ignores it.";
         return Page::not_found(asked.links, &heading, reason);
     }
     Page::new(
@@ -54,7 +54,7 @@ pub(super) fn render_project_page(asked: &PageContext<'_>, directory: &str, page
         html! {
             h1 { (display_line(directory)) "/" }
             (way_to(asked, directory))
-            p { (render_link(asked.links, &PageAddress::file(&format!("{directory}/")), html! { "What each client sees for this directory" })) }
+            p { (render_link(asked.links, &PageAddress::file(&format!("{directory}/")), html! { "What each client gets for this directory" })) }
             section aria-labelledby="where" {
                 h2 id="where" { "Where tokens go" }
                 (render_parts(asked, directory, page))
@@ -67,13 +67,13 @@ pub(super) fn render_project_page(asked: &PageContext<'_>, directory: &str, page
 fn render_empty(asked: &PageContext<'_>) -> Markup {
     html! {
         h1 { (display_line(&asked.snapshot.name())) }
-        p { "There is no guidance for agents in this project yet." }
+        p { "No guidance found in this project." }
         ul {
-            li { code { "brief init" } " writes an AGENTS.yaml to start with." }
-            li { code { "brief import" } " takes over what clients have." }
-            li { code { "brief add SOURCE" } " installs items of a registry." }
+            li { code { "brief init" } " creates an AGENTS.yaml." }
+            li { code { "brief import" } " converts client files to shared items." }
+            li { code { "brief add SOURCE" } " installs items from a registry." }
         }
-        p { "This page follows the files: guidance shows up here when it is written." }
+        p { "This page updates when guidance files change." }
     }
 }
 
@@ -81,7 +81,7 @@ fn render_totals(asked: &PageContext<'_>) -> Markup {
     let snapshot = asked.snapshot;
     html! {
         dl class="totals" {
-            div { dt { "tokens in all" } dd id="tokens" { (render_number(snapshot.tokens)) } }
+            div { dt { "total tokens" } dd id="tokens" { (render_number(snapshot.tokens)) } }
             div { dt { "items" } dd id="items" { (render_number(snapshot.items.len())) } }
             div { dt { "guidance files" } dd { (render_number(snapshot.guidance_files)) } }
             div { dt { "files" } dd id="files" { (render_number(snapshot.files.files.len())) } }
@@ -121,11 +121,11 @@ fn render_parts(asked: &PageContext<'_>, directory: &str, page: usize) -> Markup
     });
     html! {
         @if parts.iter().any(|part| part.sum > 0) {
-            p { "An area is as large as the tokens of all its files, and as dark as the tokens that a file there gets." }
-            (render_figure("Directories by the tokens that files there get; the table has the numbers", &drawing))
+            p { "Size: tokens of all files in a directory. Color: the darker, the more tokens each file gets." }
+            (render_figure("Directories by token cost; the table has the numbers", &drawing))
         }
         (render_table("Directories", html! {
-            (render_table_head([Words("directory"), Number("files"), Number("least"), Number("most"), Words("a file gets at most")]))
+            (render_table_head([Words("directory"), Number("files"), Number("least"), Number("most"), Words("maximum per file")]))
             tbody {
                 @for part in paged.rows {
                     tr data-directory=[part.path.as_deref().map(display_line)] {
@@ -185,7 +185,7 @@ fn render_health(asked: &PageContext<'_>) -> Markup {
         section aria-labelledby="health" {
             h2 id="health" { "Health" }
             @match asked.health {
-                None => p role="status" { "The project is being checked." },
+                None => p role="status" { "Checking the project…" },
                 Some(health) => (render_checked_health(asked, health)),
             }
         }
@@ -198,20 +198,20 @@ fn render_checked_health(asked: &PageContext<'_>, health: &Health) -> Markup {
         dl class="totals" {
             div { dt { "errors" } dd id="errors" { (render_number(*errors)) } }
             div { dt { "warnings" } dd id="warnings" { (render_number(*warnings)) } }
-            div { dt { "out of date" } dd id="stale" { (render_number(*stale)) } }
-            div { dt { "never reached or heavy" } dd id="coverage" { (render_number(*coverage)) } }
+            div { dt { "outdated references" } dd id="stale" { (render_number(*stale)) } }
+            div { dt { "unused or costly" } dd id="coverage" { (render_number(*coverage)) } }
             div { dt { "files without guidance" } dd id="bare" { (render_number(*bare)) } }
             div { dt { "drift" } dd id="drift" { (render_number(*drift)) } }
         }
         @if troubles.is_empty() {
-            p { "No problem was found." }
+            p { "No problems found." }
         } @else {
-            (render_table("Problems, the worst first", html! {
-                (render_table_head([Words("severity"), Words("place"), Words("problem"), Words("more")]))
+            (render_table("Problems, worst first", html! {
+                (render_table_head([Words("severity"), Words("location"), Words("problem"), Words("more")]))
                 tbody { @for trouble in troubles.iter().take(SHOWN) { (render_trouble_row(asked, trouble)) } }
             }))
             @if troubles.len() > SHOWN {
-                p { (render_number(troubles.len() - SHOWN)) " more; the commands show them all." }
+                p { (render_number(troubles.len() - SHOWN)) " more; run the commands to see all." }
             }
         }
     }
@@ -304,7 +304,7 @@ fn render_formats(asked: &PageContext<'_>) -> Markup {
 
 fn render_directories(asked: &PageContext<'_>) -> Markup {
     let name = |place: &SurveyedDirectory| match place.path.as_deref() {
-        None => html! { "yours, in every project" },
+        None => html! { "your own, in every project" },
         Some("") => html! { (display_line(&asked.snapshot.name())) },
         Some(path) => render_link(
             asked.links,
@@ -314,8 +314,8 @@ fn render_directories(asked: &PageContext<'_>) -> Markup {
     };
     html! {
         section aria-labelledby="places" {
-            h2 id="places" { "Directories with guidance of their own" }
-            (render_table("Directories with guidance of their own", html! {
+            h2 id="places" { "Directories with their own guidance" }
+            (render_table("Directories with their own guidance", html! {
                 (render_table_head([Words("directory"), Number("items"), Number("tokens")]))
                 tbody {
                     @for place in asked.snapshot.directories.iter().take(ROWS) {
@@ -328,7 +328,7 @@ fn render_directories(asked: &PageContext<'_>) -> Markup {
                 }
             }))
             @if asked.snapshot.directories.len() > ROWS {
-                p { (render_number(asked.snapshot.directories.len() - ROWS)) " more; " code { "brief tokens --tree" } " shows them all." }
+                p { (render_number(asked.snapshot.directories.len() - ROWS)) " more; run " code { "brief tokens --tree" } " to see all." }
             }
         }
     }
@@ -354,7 +354,7 @@ fn own_items(asked: &PageContext<'_>, directory: &str) -> Markup {
     }
     html! {
         section aria-labelledby="own" {
-            h2 id="own" { "Guidance of this directory" }
+            h2 id="own" { "Guidance in this directory" }
             (item_rows(asked, &items))
         }
     }

@@ -15,16 +15,16 @@ pub(super) fn render_registry_page(asked: &PageContext<'_>) -> Page {
     let project = ProjectPaths::find_enclosing(system, &asked.snapshot.root);
     let main = match install::read_install_status(system, &project) {
         Err(error) => html! {
-            p { "What is installed cannot be told: " (display_line(&error.to_string())) "." }
-            p { "Mend " code { "brief.lock" } ", or take it back with git; then " code { "brief sync" } " writes it anew." }
+            p { "Cannot read the installed items: " (display_line(&error.to_string())) "." }
+            p { "Fix " code { "brief.lock" } " or restore it from git, then run " code { "brief sync" } "." }
         },
         Ok(status) => match status.lock {
             None => html! {
-                p { "Nothing is installed here." }
-                p { code { "brief add SOURCE" } " installs items of a registry, " code { "brief search WORD SOURCE" } " finds some." }
+                p { "Nothing is installed." }
+                p { code { "brief add SOURCE" } " installs items from a registry; " code { "brief search WORD SOURCE" } " searches one." }
             },
             Some(lock) => html! {
-                @if status.is_pending { p class="note" { "A run was killed before it finished; " code { "brief sync" } " finishes it." } }
+                @if status.is_pending { p class="note" { "The last run was interrupted; run " code { "brief sync" } " to finish it." } }
                 (render_sources(&lock, asked.view.extras.updates.as_deref()))
                 (render_items(&lock, &status.drift))
                 (render_packages(&lock))
@@ -53,7 +53,7 @@ fn render_manifest_place(place: &ManifestPlace) -> String {
 fn render_update(newest: &Newest) -> Markup {
     html! {
         @match (&newest.error, &newest.newer_tag, &newest.commit) {
-            (Some(error), _, _) => { "not known: " (display_line(error)) }
+            (Some(error), _, _) => { "unknown: " (display_line(error)) }
             (None, Some(tag), _) => { strong { (display_line(tag)) } }
             (None, None, Some(commit)) if newest.is_outdated() => { strong { code { (short_id(commit)) } } }
             _ => "none",
@@ -75,7 +75,7 @@ fn render_sources(lock: &Lock, updates: Option<&[Newest]>) -> Markup {
                             td { code { (source.commit.as_deref().map_or("–", short_id)) } }
                             td data-update=[updates.map(|all| all.iter().any(|newest| &newest.name == name && newest.is_outdated()))] {
                                 @match updates.map(|all| all.iter().find(|newest| &newest.name == name)) {
-                                    None => "not asked",
+                                    None => "not checked",
                                     Some(None) => "–",
                                     Some(Some(newest)) => (render_update(newest)),
                                 }
@@ -86,7 +86,7 @@ fn render_sources(lock: &Lock, updates: Option<&[Newest]>) -> Markup {
                 }
             }))
             @if updates.is_none() {
-                p { "A page asks no source. " code { "brief update --check" } " asks them for newer versions, " code { "brief view --updates" } " shows them here." }
+                p { "This page does not check for newer versions. Run " code { "brief update --check" } ", or " code { "brief view --updates" } " to show them here." }
             }
         }
     }
@@ -98,7 +98,7 @@ fn render_items(lock: &Lock, drift: &std::collections::BTreeMap<String, Drift>) 
             h2 id="installed" { "Items" }
             p { span id="installed-count" { (render_number(lock.items.len())) } " items" }
             (render_table("Installed items", html! {
-                (render_table_head([Words("item"), Words("source"), Words("version"), Words("what it may do"), Words("files")]))
+                (render_table_head([Words("item"), Words("source"), Words("version"), Words("capabilities"), Words("files")]))
                 tbody {
                     @for (id, item) in &lock.items {
                         @let changed = item.files.keys().filter(|path| drift.contains_key(*path)).count();

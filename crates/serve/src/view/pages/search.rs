@@ -34,12 +34,12 @@ fn render_hits(asked: &PageContext<'_>, query: &str, page: usize) -> Markup {
     let paged = Paged::from_list(&hits, page, ROWS);
     html! {
         form role="search" aria-label="Search the project" action=(asked.links.link_to_file("search")) method="get" {
-            label for="query" { "Words of items, or a part of a path" }
+            label for="query" { "Words in items, or part of a path" }
             input type="search" id="query" name="q" value=(display_line(query));
             button type="submit" { "Find" }
         }
         @if query.is_empty() {
-            p { "Names, descriptions, paths and texts of all items are searched, and the paths of files." }
+            p { "Searches the names, descriptions, paths and content of all items, and file paths." }
         } @else {
             section aria-labelledby="hits" {
                 h2 id="hits" { "Items" }
@@ -58,9 +58,9 @@ fn render_hits(asked: &PageContext<'_>, query: &str, page: usize) -> Markup {
             }
             section aria-labelledby="paths" {
                 h2 id="paths" { "Files" }
-                @if files.is_empty() { p { "No path has it." } }
+                @if files.is_empty() { p { "No matching paths." } }
                 ul class="files" { @for path in &files { li { (render_link(asked.links, &PageAddress::file(path), html! { (display_line(path)) })) } } }
-                @if files.len() == ROWS { p { "The first " (ROWS) " are shown." } }
+                @if files.len() == ROWS { p { "Showing the first " (ROWS) "." } }
             }
         }
     }
@@ -70,7 +70,7 @@ fn render_all_items(asked: &PageContext<'_>, page: usize) -> Markup {
     let items: Vec<&ShownItem> = asked.snapshot.items.iter().collect();
     let paged = Paged::from_list(&items, page, EXPORTED_ROWS);
     html! {
-        p { label for="filter" { "Words of names, descriptions and paths" } " " input type="search" id="filter"; }
+        p { label for="filter" { "Words in names, descriptions and paths" } " " input type="search" id="filter"; }
         p id="filtered" role="status" {}
         ul id="filterable" {
             @for item in paged.rows {

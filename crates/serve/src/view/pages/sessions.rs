@@ -44,7 +44,7 @@ pub(super) fn render_sessions_page(
     Page::new(
         "Sessions",
         html! {
-            h1 { "What agents were told" }
+            h1 { "Deliveries to agents" }
             @if asked.links.is_served() {
                 form method="get" action=(asked.links.link_to_file("sessions")) {
                     label for="about" { "A session, a file or an item" }
@@ -55,15 +55,15 @@ pub(super) fn render_sessions_page(
                 }
             }
             @if !receipts::is_on(&system) { p class="note" { "Recording is disabled; run " code { "brief log enable" } " to resume it." } }
-            @if unreadable > 0 { p class="note" { (render_number(unreadable)) " lines were left out: they are not of this version." } }
+            @if unreadable > 0 { p class="note" { (render_number(unreadable)) " lines skipped: another version wrote them." } }
             @if sessions.is_empty() {
-                p { "There are no receipts" @if !about.is_empty() { " about " code { (display_line(about)) } } " in the last " (days) " days." }
-                p { "A hook records what it delivers: " code { "brief hook install" } "." }
+                p { "No deliveries recorded" @if !about.is_empty() { " about " code { (display_line(about)) } } " in the last " (days) " days." }
+                p { "Hooks record what they deliver: run " code { "brief hook install" } " to install one." }
             } @else {
                 (render_costs(&days_list))
                 section aria-labelledby="sessions" {
                     h2 id="sessions" { "Sessions" }
-                    p { span id="receipts" { (render_number(shown_receipts.len())) } (if shown_receipts.len() == 1 { " delivery in " } else { " deliveries in " }) (render_number(sessions.len())) (if sessions.len() == 1 { " session" } else { " sessions" }) ", the latest first." }
+                    p { span id="receipts" { (render_number(shown_receipts.len())) } (if shown_receipts.len() == 1 { " delivery in " } else { " deliveries in " }) (render_number(sessions.len())) (if sessions.len() == 1 { " session" } else { " sessions" }) ", latest first." }
                     @for session in paged.rows { (render_timeline(asked, session)) }
                     (paged.render_neighbor_links(asked.links, &to))
                 }
@@ -130,7 +130,7 @@ fn render_timeline(asked: &PageContext<'_>, session: &[&Receipt]) -> Markup {
                     li {
                         (receipt.time().get(11..19).unwrap_or_default()) " " (display_line(&receipt.event))
                         @if let Some(agent) = &receipt.agent { " (" (display_line(agent)) ")" }
-                        @if receipt.held { ", held back" }
+                        @if receipt.held { ", blocked once" }
                         ul {
                             @for item in receipt.items.iter().take(ROWS) {
                                 li {
@@ -159,7 +159,7 @@ fn never_section(asked: &PageContext<'_>, never: &[NeverDelivered], days: u64) -
     html! {
         section aria-labelledby="never" {
             h2 id="never" { "Never delivered" }
-            p { span id="never-count" { (render_number(never.len())) } " items that no agent got in the last " (days) " days." }
+            p { span id="never-count" { (render_number(never.len())) } " items not delivered in the last " (days) " days." }
             ul {
                 @for item in never.iter().take(ROWS) {
                     li {
