@@ -88,7 +88,7 @@ pub(super) const COMMAND: char = '$';
 pub(super) const WAITS: char = '?';
 
 /// A line about the first call of a tool after a loss.
-pub(super) const CALLED: char = '+';
+pub(super) const CALLED: char = '=';
 
 /// The first character of a line that names a file.
 pub(super) const TOUCHED: char = '@';
