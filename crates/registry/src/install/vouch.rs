@@ -154,25 +154,19 @@ impl Opener<'_> {
         let before = locked.and_then(|locked| locked.signer.as_deref());
         let place = SourceAddress::Oci(source.clone()).resolve_place(system, Path::new("/"));
         let required = policy.required_signers(&place);
-        let (now, evidence) = (system.now(), &checkout.provenance.evidence);
-        let (manifest, trust) =
-            (manifest_of(system, checkout), Trust::load(system, &project.config)?);
-        let manifest = manifest.unwrap_or_default();
-        let mut signatures = Signatures::verify_evidence(evidence, &manifest, &trust, now);
-        let is_enough = |signatures: &Signatures| {
-            before.is_none_or(|before| signatures.contains_signer(before))
-                && required.iter().all(|one| signatures.find_satisfying(one, now).is_ok())
-        };
+        let now = system.now();
+        let manifest = manifest_of(system, checkout).unwrap_or_default();
+        let trust = Trust::load(system, &project.config)?;
+        let verify = |evidence: &[_]| Signatures::verify_evidence(evidence, &manifest, &trust, now);
+        let evidence = &checkout.provenance.evidence;
+        let mut signatures = verify(evidence);
+        let is_enough = before.is_none_or(|before| signatures.contains_signer(before))
+            && required.iter().all(|one| signatures.find_satisfying(one, now).is_ok());
         // A signature may have come after the files.
-        if !is_enough(&signatures) && request.network == Network::Online {
+        if !is_enough && request.network == Network::Online {
             let found = OciSlot::new(cache, source).fetch_evidence(&checkout.commit);
             let found = found.map_err(InstallError::fetch_error(&wanted.name))?;
-            signatures = Signatures::verify_evidence(
-                &[evidence.clone(), found].concat(),
-                &manifest,
-                &trust,
-                now,
-            );
+            signatures = verify(&[evidence.clone(), found].concat());
         }
         let chosen = signatures
             .satisfying_all(&required, now)
