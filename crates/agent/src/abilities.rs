@@ -40,7 +40,7 @@ pub use scope::{is_listed, runs_anything};
 /// The interval of checks for an interruption.
 const TICK: Duration = Duration::from_millis(20);
 
-/// The MCP servers that the operator configured, for the ability `mcp`.
+/// The MCP servers that the operator configured, for the ability `mcp`. Tests answer without starting one.
 pub trait McpAccess: Send {
     /// Calls a tool of a server and returns its result. The error is a message.
     fn call_tool(

@@ -383,7 +383,7 @@ pub trait Dir: Send {
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>>;
 }
 
-/// Files, processes and the machine.
+/// Files, processes and the machine: whatever has all three is a system.
 pub trait System: Files + Processes + Machine {}
 
 impl<S: Files + Processes + Machine> System for S {}

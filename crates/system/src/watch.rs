@@ -4,7 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Tells of changes in directories. Directories below a watched one are watched only if they are named, too.
+/// Tells of changes in directories. Directories below a watched one are watched only if they are named, too. A system
+/// without such a service has none, and callers then look again after a while.
 pub trait Watcher: Send {
     /// Watches these directories from now on, and no others. Returns those that cannot be watched, because
     /// they are not there or the system has no room for more.

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use brief_system::System;
 
-/// A clock with a timer.
+/// A clock with a timer. Tests have one that does not wait.
 pub trait Clock {
     /// Returns the time since a fixed moment.
     fn now(&self) -> Duration;

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 /// The longest tool name that servers accept.
 const NAME_BYTES: usize = 64;
 
-/// The callable tools of an agent.
+/// The callable tools of an agent. Tests have tools that start no sandbox.
 pub trait ReadyTools {
     /// Returns the schemes of the tools, for the model.
     fn schemes(&self) -> &[Scheme];

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::endpoint::ApiKey;
 
-/// Sends a request to a server. It is called on its own thread.
+/// Sends a request to a server. It is called on its own thread. Tests answer without a network.
 pub trait ModelTransport: Send + Sync {
     /// Sends a request and returns once the head of the answer has come.
     ///

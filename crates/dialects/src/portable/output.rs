@@ -39,7 +39,7 @@ pub enum OutputContent {
     Copy(String),
 }
 
-/// The compiler of items to client files.
+/// The compiler of items to client files. `brief_clients` implements it for `brief_registry`: neither crate sees the other.
 pub trait Compiler {
     /// Returns the names of all known clients, in order.
     fn clients(&self) -> Vec<&str>;

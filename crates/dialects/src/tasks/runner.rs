@@ -5,7 +5,8 @@ use std::path::Path;
 use super::model::TaskDocument;
 use super::parameters::Parameters;
 
-/// Runs commands and scripts for a prompt, or returns the reason why not.
+/// Runs commands and scripts for a prompt, or returns the reason why not. `brief_runtime` implements it, which lies above this
+/// crate.
 pub trait CommandRunner {
     /// Runs the shell command of a `` !`…` `` and returns its output.
     fn run_prompt_command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun>;

@@ -27,7 +27,7 @@ impl HiddenEntry {
     }
 }
 
-/// The project, as the arguments of a program name it.
+/// The project, as the arguments of a program name it. The rules of this module read nothing by themselves.
 pub(crate) trait ProjectTree {
     /// Returns whether a path leads to a directory.
     fn is_directory(&self, path: &str) -> bool;
