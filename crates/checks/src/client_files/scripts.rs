@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use brief_profiles::Reaction;
+use brief_profiles::{BUILTIN, Reaction};
 use brief_syntax::shell::{ShellOrigin, ShellWord, WordForm, parse_commands};
 use brief_syntax::{Span, rules};
 use brief_system::paths::clean_path;
@@ -13,18 +13,6 @@ use super::values::{FileCheck, Spot};
 const INTERPRETERS: [&str; 16] = [
     "bash", "sh", "zsh", "dash", "python", "python3", "node", "bun", "deno", "ruby", "perl", "php",
     "pwsh", "source", ".", "tsx",
-];
-
-/// Variables of clients that stand for the directory of the project or of the plugin.
-const BASES: [&str; 8] = [
-    "$CLAUDE_PROJECT_DIR",
-    "${CLAUDE_PROJECT_DIR}",
-    "$CLAUDE_PLUGIN_ROOT",
-    "${CLAUDE_PLUGIN_ROOT}",
-    "$GEMINI_PROJECT_DIR",
-    "${GEMINI_PROJECT_DIR}",
-    "${extensionPath}",
-    "$CURSOR_PROJECT_DIR",
 ];
 
 /// A command whose script is a file of the project: it has to be there. Only what is surely a path is looked at.
@@ -64,13 +52,23 @@ fn script_path(text: &str) -> Option<String> {
 /// Returns the path in a word that is surely below the project or the plugin.
 fn own_path(word: &ShellWord) -> Option<String> {
     if let WordForm::Expansion = word.form {
-        let rest = BASES.iter().find_map(|base| word.text.strip_prefix(base))?.strip_prefix('/')?;
+        let rest = strip_base(&word.text)?.strip_prefix('/')?;
         return is_plain_path(rest).then(|| rest.to_owned());
     }
     let path = word.literal()?;
     let is_own = path.starts_with("./") || path.starts_with('.') && path[1..].contains('/');
     (is_own && !path.starts_with("..") && is_plain_path(path))
         .then(|| path.strip_prefix("./").unwrap_or(path).to_owned())
+}
+
+/// Returns what follows the variable of a client at the beginning of a path: `$NAME` or `${NAME}`.
+fn strip_base(path: &str) -> Option<&str> {
+    let variable = path.strip_prefix('$')?;
+    let hooks = BUILTIN.clients.iter().filter_map(|client| client.hook.as_ref());
+    hooks.flat_map(|hook| &hook.bases).find_map(|base| match variable.strip_prefix('{') {
+        Some(braced) => braced.strip_prefix(&**base)?.strip_prefix('}'),
+        None => variable.strip_prefix(&**base),
+    })
 }
 
 fn is_plain_path(path: &str) -> bool {
@@ -91,7 +89,14 @@ mod tests {
             Some(".claude/hooks/a.sh")
         );
         assert_eq!(found("python3 .claude/hooks/a.py").as_deref(), Some(".claude/hooks/a.py"));
-        assert_eq!(found("bash ${CLAUDE_PLUGIN_ROOT}/a.sh").as_deref(), Some("a.sh"));
+        for base in [
+            "${CLAUDE_PLUGIN_ROOT}",
+            "$GEMINI_PROJECT_DIR",
+            "${extensionPath}",
+            "$CURSOR_PROJECT_DIR",
+        ] {
+            assert_eq!(found(&format!("bash {base}/a.sh")).as_deref(), Some("a.sh"), "{base}");
+        }
         for unsure in [
             "npm test",
             "bash -c './a.sh'",
@@ -100,6 +105,8 @@ mod tests {
             "~/a.sh",
             "/bin/a",
             "./$NAME.sh",
+            "$NAME/a.sh",
+            "${CLAUDE_PLUGIN_ROOT/a.sh",
             "../a.sh",
             "node_modules/.bin/x",
             "[ -f ./a ] && ./a",

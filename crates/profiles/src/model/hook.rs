@@ -23,6 +23,8 @@ pub struct HookProfile {
     pub notice: Option<Text>,
     /// The environment variable of a hook that names the directory where the client was started.
     pub started: Option<Text>,
+    /// The variables that commands of hooks can begin a path with, for the directory of the project or of the plugin.
+    pub bases: List<Text>,
     /// The longest text that reaches the model whole.
     pub limit: Option<TextLimit>,
     /// The names of events.
