@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_clients::compile::{Clients, OutputContent};
-use brief_clients::profile::{ProfileScope, Section};
+use brief_clients::profile::{Layout, ProfileScope, Section};
 use brief_dialects::native::Native;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
 use brief_dialects::portable::{self, ItemKind};
 use brief_dialects::{Dialect, Moment, Reason, Resolution};
-use brief_profiles::{BUILTIN, COMPILED, Form, OwnClients};
+use brief_profiles::{BUILTIN, COMPILED, ClientRead, Form, ItemOutput, OwnClients, Scoping};
 use brief_syntax::glob::Glob;
 use brief_syntax::{Root, Source};
 use brief_system::MemorySystem;
@@ -145,6 +145,17 @@ fn way(clients: &Clients, client: &str) -> Way {
     }
 }
 
+/// Returns what a client does with the scope of a rule at a path, as its file says.
+fn scoping(client: &str, path: &str) -> Scoping {
+    let reads = &BUILTIN.find_client(client).unwrap().reads;
+    let holds = |read: &&ClientRead| {
+        let directory = read.path.trim_end_matches('/');
+        path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let mut scopings = reads.iter().filter(holds).map(|read| read.scoping);
+    scopings.find(|scoping| *scoping != Scoping::Own).unwrap_or_default()
+}
+
 #[test]
 fn every_client_gets_rules() {
     let clients = clients();
@@ -161,9 +172,9 @@ fn every_client_gets_rules() {
                     assert_eq!(all, 1, "{client} {about} {:?}", always.files);
                     let is_wider = ANY_DEPTH.contains(&client) && about == "docs/a.md";
                     // The command line goes by no scope, and one of them loads nothing that has one.
-                    let is_loaded = match client {
-                        "cline" => true,
-                        "continue" => false,
+                    let is_loaded = match scoping(client, &scoped.files[0].0) {
+                        Scoping::Ignored => true,
+                        Scoping::Unscoped => false,
                         _ => is_covered || is_wider || !says_scope,
                     };
                     assert_eq!(some, usize::from(is_loaded), "{client} {about} {:?}", scoped.files);
@@ -225,10 +236,23 @@ fn a_lost_scope_is_said() {
         };
         COMPILED.into_iter().filter(says).collect::<Vec<&str>>()
     };
+    let is_rule = |client: &&str, is_asked: &dyn Fn(&ItemOutput, &Layout) -> bool| {
+        let rule = BUILTIN.find_client(client).and_then(|client| client.rule.as_ref());
+        let layout = clients.profiles().get(client).unwrap().layout(ItemKind::Rule);
+        rule.zip(layout).is_some_and(|(rule, layout)| is_asked(rule, layout))
+    };
+    let is_named = |layout: &Layout| layout.mention.as_ref().is_some_and(|one| !one.is_loaded);
     let without =
-        ["aider", "augment", "crush", "gemini", "goose", "junie", "kilo", "opencode", "roo"];
+        |client: &&str| is_rule(client, &|rule, layout| !rule.is_scoped && !is_named(layout));
+    let named = |client: &&str| is_rule(client, &|_, layout| is_named(layout));
+    let without: Vec<&str> = COMPILED.into_iter().filter(without).collect();
     assert_eq!(saying("loads it for all"), without);
-    assert_eq!(saying("only the path"), ["amp", "codex", "droid", "pi", "warp", "zed"]);
+    assert_eq!(saying("only the path"), COMPILED.into_iter().filter(named).collect::<Vec<_>>());
+    for (client, is_without) in
+        [("aider", true), ("goose", true), ("claude", false), ("cline", false)]
+    {
+        assert_eq!(without.contains(&client), is_without, "{client}");
+    }
     // The way out is one that the client has: Zed has no hook.
     let help = |client: &str| lay_out(&clients, ItemKind::Rule, SCOPE, &[client]).help.concat();
     assert!(help("codex").contains("`brief hook install codex`"), "{}", help("codex"));
