@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brief_dialects::GuidanceText;
 use brief_engine::Catalog;
 use brief_syntax::markdown::Prose;
-use brief_syntax::{Diagnostic, Root, Source};
+use brief_syntax::{Diagnostic, Root, Source, rules};
 use brief_system::System;
 
 use crate::audience::Audience;
@@ -56,10 +56,53 @@ pub(crate) fn check_texts(
     let mut references = ReferenceCheck::new(system, root, files);
     let mut texts = ProjectDemands::default();
     let mut found = Vec::new();
+    let mut conflicts = Vec::new();
     each_prose(catalog, system, &mut |text| {
+        conflicts.extend(find_merge_conflicts(text));
         found.extend(references.check_text(text));
         texts.add_text(text, Audience::from_text(&text.text, root.path(), files));
     });
     let found = trace_references(catalog, system, root, &references, found, history);
-    (texts.check_demands(catalog, system, root), found)
+    conflicts.extend(texts.check_demands(catalog, system, root));
+    (conflicts, found)
+}
+
+/// Reports merge conflicts that nobody has resolved. A line of `=` alone underlines a heading, so that all three markers
+/// are needed, in order.
+fn find_merge_conflicts(read: &ReadText<'_>) -> Vec<Diagnostic> {
+    let body = read.text.body();
+    if !body.contains(">>>>>>> ") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut conflict = None;
+    let mut start = 0;
+    for line in body.split_inclusive('\n') {
+        let marker = line.trim_end();
+        if let Some(side) = marker.strip_prefix("<<<<<<< ") {
+            conflict = Some((start, start + marker.len(), side, false));
+        } else if marker == "=======" {
+            conflict = conflict.map(|(start, end, side, _)| (start, end, side, true));
+        } else if let Some(other) = marker.strip_prefix(">>>>>>> ")
+            && let Some((start, end, side, true)) = conflict.take()
+            && !is_in_code(&read.prose, start)
+        {
+            let span = read.text.source_span(start, end);
+            let message = format!(
+                "agents read both sides of an unresolved merge conflict: `{side}` and `{other}`"
+            );
+            found.push(
+                Diagnostic::new(rules::text::MERGE_CONFLICT, read.text.source, span, message)
+                    .with_help("keep one side, or join both, and delete the three markers"),
+            );
+        }
+        start += line.len();
+    }
+    found
+}
+
+/// Returns whether a place of a text lies in a code block.
+fn is_in_code(prose: &Prose, offset: usize) -> bool {
+    let mut blocks = prose.sections.iter().flat_map(|section| &section.blocks);
+    blocks.any(|block| block.content.range().contains(&offset))
 }
