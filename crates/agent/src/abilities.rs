@@ -76,7 +76,6 @@ pub(crate) enum AbilityRefusal {
     /// The ability was granted, but not for this request.
     #[error("{0}")]
     Refused(String),
-    /// The request failed.
     #[error("{0}")]
     Failed(String),
 }
@@ -203,7 +202,6 @@ impl Host {
         self
     }
 
-    /// Sets the audit log.
     #[must_use]
     pub fn with_audit(mut self, audit: AbilityAudit) -> Host {
         self.audit = audit;

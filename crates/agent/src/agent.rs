@@ -166,7 +166,6 @@ pub struct AgentTools {
 /// The code of an agent, and what answers its requests.
 enum Code {
     Tools(Box<ToolBox>),
-    /// The agent has none.
     None(Box<Host>),
 }
 

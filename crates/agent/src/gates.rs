@@ -18,7 +18,6 @@ pub enum GateError {
     NeedsArguments {
         /// The name of the tool.
         tool: String,
-        /// The first required argument.
         argument: String,
     },
     /// The tool threw, was rejected, or exceeded a limit.

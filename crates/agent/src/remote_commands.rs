@@ -31,7 +31,6 @@ const THIS_MACHINE: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// The commands of an agent that came from the network.
 #[derive(Debug, Default)]
 pub struct RemoteCommands {
-    /// The contents.
     pub fetched: Vec<Fetched>,
     /// Remarks for the user: contents recorded for the first time, failed fetches, and what came from the cache.
     pub notes: Vec<String>,

@@ -31,7 +31,6 @@ pub enum ToolsError {
     /// The code is not valid JavaScript.
     #[error("the code is not valid JavaScript: {message}{}", code_place(*.place))]
     Syntax {
-        /// The engine's message.
         message: String,
         /// The line and column in the code, from 1.
         place: Option<(u32, u32)>,
@@ -104,7 +103,6 @@ pub enum CallError {
     /// The agent has no such tool.
     #[error("unknown tool `{name}`{}", did_you_mean(.nearest.as_deref()))]
     Unknown {
-        /// The requested name.
         name: String,
         /// A tool with a similar name.
         nearest: Option<String>,
@@ -133,7 +131,6 @@ pub enum CallError {
     Ended(String),
 }
 
-/// A callable tool.
 #[derive(Debug, Clone)]
 pub struct Tool {
     /// The scheme, for the model.

@@ -1,6 +1,7 @@
 //! The library of Briefing. This crate re-exports; the code stands in the crates below it.
 //!
 #![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
 pub use brief_checks::lint;
 pub use brief_engine::survey;

@@ -18,7 +18,6 @@ pub(crate) enum Audience {
     Here,
     /// Perhaps the one that it is in: a skill among the project's own files for its clients, which often is a copy of another's.
     Perhaps,
-    /// That of its readers.
     Readers,
 }
 

@@ -26,7 +26,6 @@ pub struct Baseline {
 /// A baseline file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
-    /// It has another form.
     #[error("is not a baseline: {0}")]
     Form(#[from] serde_json::Error),
     /// It comes from another version of the program.
@@ -35,7 +34,6 @@ pub enum BaselineError {
 }
 
 impl Baseline {
-    /// Records findings.
     pub fn from_diagnostics(diagnostics: &[Diagnostic], root: &Path) -> Baseline {
         let mut baseline = Baseline { version: VERSION, files: BTreeMap::new() };
         for diagnostic in diagnostics {
@@ -45,7 +43,6 @@ impl Baseline {
         baseline
     }
 
-    /// Reads a baseline file.
     pub fn parse(bytes: &[u8]) -> Result<Baseline, BaselineError> {
         let mut baseline: Baseline = serde_json::from_slice(bytes)?;
         match baseline.version {
@@ -66,7 +63,6 @@ impl Baseline {
         self.files.extend(others);
     }
 
-    /// Returns the file's content.
     pub fn to_text(&self) -> Result<String, BaselineError> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }

@@ -14,17 +14,13 @@ pub const HEAVY: usize = 500;
 /// An item that no file gets.
 #[derive(Debug, Clone)]
 pub struct IdleItem<'s> {
-    /// The dialect.
     pub dialect: &'static str,
-    /// Its kind.
     pub kind: &'static str,
-    /// Its name.
     pub name: Name<'s>,
     /// The file it stands in, absolute.
     pub path: &'s Path,
     /// The line it begins on, from 1.
     pub line: usize,
-    /// The reason.
     pub reason: String,
 }
 
@@ -37,7 +33,6 @@ pub struct Coverage<'s> {
     pub idle: Vec<IdleItem<'s>>,
     /// The items for nearly every file that cost much, the most expensive first.
     pub heavy: Vec<&'s SurveyedItem<'s>>,
-    /// The files without guidance.
     pub gaps: Vec<CoverageGap<'s>>,
 }
 

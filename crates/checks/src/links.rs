@@ -36,11 +36,8 @@ const STAND_INS: [&str; 22] = split_words(
 /// A place in a text that names a file.
 #[derive(Debug, Clone)]
 pub struct GuidanceLink {
-    /// The text.
     pub source: Arc<Source>,
-    /// The place in it.
     pub span: Span,
-    /// The file, without links.
     pub target: PathBuf,
 }
 

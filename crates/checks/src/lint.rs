@@ -74,16 +74,13 @@ pub trait ConfigurationCheck {
 pub enum UncheckedPath {
     /// It lies outside the root.
     Outside,
-    /// Nothing is there.
     Missing,
 }
 
 /// A repaired file that could not be written.
 #[derive(Debug)]
 pub struct UnwrittenFix {
-    /// The file.
     pub path: PathBuf,
-    /// The system's error.
     pub error: io::Error,
 }
 
@@ -158,12 +155,10 @@ impl<'s> Lint<'s> {
         Lint { ignored: Ignored::Visit, ..self }
     }
 
-    /// Reports small things, too.
     pub fn pedantic(self) -> Self {
         Lint { is_pedantic: true, ..self }
     }
 
-    /// Checks `brief.toml` with `configuration`.
     pub fn configured_by(self, configuration: &'s dyn ConfigurationCheck) -> Self {
         Lint { configuration: Some(configuration), ..self }
     }
@@ -190,13 +185,11 @@ impl<'s> Lint<'s> {
         self
     }
 
-    /// Reports files without guidance.
     pub fn complete(mut self) -> Self {
         self.unused.is_complete = true;
         self
     }
 
-    /// Checks, and changes nothing.
     pub fn check(&self) -> Findings {
         let catalog = self.read_project();
         let survey = self.survey_project(&catalog);

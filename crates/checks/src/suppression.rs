@@ -13,7 +13,6 @@ use brief_syntax::{Diagnostic, Source, Span, rules};
 /// The word that begins such a comment.
 pub(crate) const WORD: &str = "brief-ignore";
 
-/// One comment.
 #[derive(Debug, PartialEq, Eq)]
 struct Suppression {
     /// The line, from 1; `None` for the whole file.

@@ -38,9 +38,7 @@ const ANSWER_BYTES: usize = 4 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParsedCode {
-    /// It is valid JavaScript.
     Valid,
-    /// It is not.
     Invalid(CodeProblem),
     /// It was not parsed, for a reason.
     Unparsed(String),

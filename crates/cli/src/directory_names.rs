@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::path::{MAIN_SEPARATOR, Path};
 
-/// Directories with their names.
 #[derive(Debug, Default)]
 pub(crate) struct DirectoryNames {
     known: Vec<(String, String)>,

@@ -31,7 +31,6 @@ pub enum ErrorKind {
     Outrun,
     /// The program that we handed over to has ended with this code, where a process cannot become another program.
     Program(u8),
-    /// The user interrupted it.
     Interrupted,
     /// The reader of the output went away.
     BrokenPipe,

@@ -118,7 +118,6 @@ docs/reference/environment.md lists all variables.";
 /// A help text about the whole program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overview {
-    /// The common commands.
     Short,
     /// The common commands, the global options and the conventions.
     Long,

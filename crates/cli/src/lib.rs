@@ -145,7 +145,6 @@ pub fn run(
     if commands::hook::is_clients_call(&args, ui) { ExitCode::SUCCESS } else { code }
 }
 
-/// What executes `brief agent`.
 pub type AgentCommands = fn(&mut Ui, &Session, &AgentArgs) -> Result;
 
 /// Runs `brief agent` with what executes it. The first argument is the name of the program; the word `agent` may be left out.

@@ -11,7 +11,6 @@ use clap_complete::engine;
 use clap_complete::env::EnvCompleter;
 use serde::Serialize;
 
-/// The adapter for Nushell.
 #[derive(Debug)]
 pub(crate) struct Nushell;
 

@@ -148,7 +148,6 @@ pub(crate) fn rewrite_call(args: &[OsString]) -> Option<RenamedCall> {
     Some(RenamedCall { args: renamed, note: format!("`brief {old}` is now `brief {new}`") })
 }
 
-/// Rewrites `help COMMAND`.
 fn rewrite_help(args: &[OsString], at: usize) -> Option<RenamedCall> {
     let words: Vec<&str> = args[at + 1..].iter().map_while(|word| word.to_str()).collect();
     let (old, new) = find_command(&words.join(" ")).or_else(|| find_command(words.first()?))?;

@@ -85,7 +85,6 @@ const BUFFER: usize = 32 * 1024;
 /// The number of remarks about files after an answer.
 const REMARKS: usize = 5;
 
-/// The narrowest supported terminal.
 const NARROWEST: usize = 40;
 
 /// The indentation of what follows a break in a line.
@@ -226,7 +225,6 @@ impl Ui {
         Ok(writeln!(self.stderr, "{}", visible_json(&error))?)
     }
 
-    /// Discards all output.
     pub(crate) fn silent() -> Ui {
         Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(io::sink()))
     }
@@ -379,7 +377,6 @@ impl Ui {
         Ok(self.stderr.write_all(text.as_bytes())?)
     }
 
-    /// Prints an error.
     pub fn print_error(&mut self, message: &str) -> Result {
         if let Some(held) = &mut self.json {
             held.errors.push(self.names.replace_paths(message).into_owned());
@@ -387,7 +384,6 @@ impl Ui {
         self.print_labeled("error", AnsiColor::Red, message)
     }
 
-    /// Prints a warning.
     pub fn print_warning(&mut self, message: &str) -> Result {
         if self.amount == Verbosity::Quiet {
             return Ok(());
@@ -451,7 +447,6 @@ impl Ui {
         self.watcher == Peer::Terminal && self.amount != Verbosity::Quiet
     }
 
-    /// Removes the progress line.
     pub(crate) fn end_progress(&mut self) -> Result {
         if !std::mem::take(&mut self.has_progress) {
             return Ok(());
@@ -556,7 +551,6 @@ impl Ui {
         Ok(())
     }
 
-    /// Writes the buffered output.
     pub fn flush(&mut self) -> Result {
         Ok(self.stdout.flush()?)
     }

@@ -31,13 +31,11 @@ pub enum ClientFileError {
     /// A link leads out of the base.
     #[error("points outside its directory")]
     Outside,
-    /// It cannot be read.
     #[error("cannot be read: {0}")]
     Read(#[source] ReadError),
     /// It is not UTF-8.
     #[error("is not UTF-8")]
     NotText,
-    /// It cannot be written.
     #[error("cannot be written: {0}")]
     Write(#[source] io::Error),
 }

@@ -354,9 +354,7 @@ fn is_comment(token: &TokenAndRange<'_>) -> bool {
 
 /// The layout of new elements.
 pub(crate) enum ElementLayout {
-    /// On the existing line.
     Inline,
-    /// On separate lines.
     Lines(LineLayout),
 }
 

@@ -49,7 +49,6 @@ pub(crate) fn directory_depth(directory: &Path) -> usize {
 pub enum Owner {
     /// The user, for all projects.
     User,
-    /// The project.
     Project,
 }
 
@@ -93,7 +92,6 @@ impl<'s> Resolution<'s> {
     }
 }
 
-/// One piece of guidance.
 #[derive(Debug, Clone)]
 pub struct Item<'s> {
     /// The dialect that it is written in.
@@ -114,7 +112,6 @@ pub struct Item<'s> {
     pub holds: bool,
     /// True if it is for after an action alone.
     pub is_for_after: bool,
-    /// Active, listed or manual.
     pub state: State,
     /// The text that is delivered.
     pub content: &'s str,
@@ -147,7 +144,6 @@ pub enum Name<'s> {
     Entry {
         /// The list, such as `context`.
         list: &'static str,
-        /// The index, from 0.
         index: usize,
     },
     /// A name of its own.
@@ -188,7 +184,6 @@ impl State {
 /// An item that applies, or would apply when asked for.
 #[derive(Debug, Clone)]
 pub struct Applied<'s> {
-    /// The item.
     pub item: Item<'s>,
     /// The reason why it applies.
     pub reason: Reason<'s>,
@@ -239,7 +234,6 @@ pub struct LeftOut<'s> {
 /// A decision that binds the target.
 #[derive(Debug, Clone)]
 pub struct BindingDecision<'s> {
-    /// The decision itself.
     pub decision: &'s crate::structured::Decision,
     /// The file it stands in, absolute.
     pub path: &'s Path,
@@ -250,7 +244,6 @@ pub struct BindingDecision<'s> {
 /// The part of an item that a client has without being asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadedPart {
-    /// The whole text.
     Whole,
     /// The name and the description: the agent reads the rest when it needs it.
     Listing,
@@ -281,29 +274,22 @@ pub enum Reason<'s> {
     },
     /// A pattern matches the file, which is being read, and the item is for before an edit or a creation: the last chance.
     Ahead {
-        /// The pattern.
         pattern: &'s str,
         /// The actions of the item.
         on: Actions,
     },
     /// A pattern could match a file inside the directory.
     CoversInside {
-        /// The pattern.
         pattern: &'s str,
     },
-    /// No pattern matches.
     NotCovered {
-        /// The patterns, joined.
         patterns: &'s [crate::structured::Pattern],
     },
-    /// An `exclude` pattern matches.
     Excluded {
-        /// The pattern.
         pattern: &'s str,
     },
     /// The `exclude` patterns match everything inside the directory.
     ExcludedInside {
-        /// The patterns.
         patterns: &'s [crate::structured::Pattern],
     },
     /// The item is for other actions.
@@ -320,33 +306,27 @@ pub enum Reason<'s> {
     Glob {
         /// The field, such as `paths`.
         field: &'static str,
-        /// The pattern.
         pattern: &'s str,
     },
     /// No pattern in a field of a client's own file matches.
     NoGlob {
         /// The field, such as `paths`.
         field: &'static str,
-        /// The patterns.
         patterns: &'s [String],
     },
     /// The client that asks loads the item by itself.
     LoadedByClient {
-        /// The client.
         client: &'s str,
         /// The part that it loads.
         part: LoadedPart,
     },
     /// The answer has the same text from another place.
     SameText {
-        /// The other place.
         origin: Origin<'s>,
     },
     /// The client that asks loads the same text from another place.
     SameTextLoaded {
-        /// The client.
         client: &'s str,
-        /// The other place.
         origin: Origin<'s>,
     },
     /// The item is an installed one, compiled for another client.
@@ -370,7 +350,6 @@ pub enum Reason<'s> {
     },
     /// The item is invalid; the diagnostics give the place.
     Invalid {
-        /// The problem.
         problem: &'s str,
     },
 }
@@ -390,15 +369,12 @@ pub enum ReasonKind {
     Listed,
     /// The dialect has a reason of its own.
     Stated,
-    /// A pattern matches.
     Matches,
     /// A pattern that is for every file matches.
     MatchesAll,
     /// A pattern matches the file that is read: guidance for before these actions is due.
     Ahead(Actions),
-    /// No pattern matches.
     NoMatch,
-    /// An `exclude` pattern matches.
     Excluded,
     /// It is for other actions.
     OtherAction,
@@ -478,7 +454,6 @@ impl<'s> Reason<'s> {
 pub enum ReasonEnd<'s> {
     /// The path that was asked about.
     Path,
-    /// Another place.
     Place(Origin<'s>),
 }
 

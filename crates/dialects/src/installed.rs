@@ -31,9 +31,7 @@ pub struct Installed {
 /// One item, with a copy for each client that it was compiled for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledItem {
-    /// The kind.
     pub kind: ItemKind,
-    /// Its name.
     pub name: String,
     /// The copies, in order of preference.
     pub copies: Vec<ClientCopy>,
@@ -55,7 +53,6 @@ pub struct ClientCopy {
 /// A file of an installed item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstalledPiece<'i> {
-    /// The item.
     pub item: &'i InstalledItem,
     /// The index of the item, which tells it from others with its name.
     pub index: usize,

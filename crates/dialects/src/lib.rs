@@ -107,7 +107,6 @@ fn limit_of_rule(below: &str, source: &Arc<Source>) -> Option<&'static str> {
 /// The part that a format has in what locks record: installed items and chosen packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockRole {
-    /// None.
     None,
     /// Its locks name the files of installed items.
     Names,
@@ -252,7 +251,6 @@ pub trait Reader {
     /// Looks at one directory in the code of dependencies, whose guidance does not count (ruling X34). The default does nothing.
     fn visit_dependency(&mut self, _visit: &Visit<'_>) {}
 
-    /// Ends the walk.
     fn finish(self: Box<Self>) -> Box<dyn DialectGuidance>;
 }
 
@@ -331,7 +329,6 @@ pub struct CheckedClientFile<'f> {
     pub file: &'static CheckedFile,
     /// The directory that its place starts at.
     pub base: &'f Path,
-    /// The file.
     pub source: &'f Arc<Source>,
     /// True for an agent of a plugin of Claude Code.
     pub is_plugin_agent: bool,
@@ -342,7 +339,6 @@ pub struct CheckedClientFile<'f> {
 pub struct GuidanceText<'t> {
     /// The dialect that read it.
     pub dialect: &'static str,
-    /// The file.
     pub source: &'t Arc<Source>,
     /// The offset at which the body starts, after the front matter.
     pub body_start: usize,
@@ -353,7 +349,6 @@ pub struct GuidanceText<'t> {
 }
 
 impl<'t> GuidanceText<'t> {
-    /// Returns the Markdown.
     pub fn body(&self) -> &'t str {
         match self.entry {
             Some((text, _)) => text,

@@ -24,9 +24,7 @@ const OLDEST_LOCK: i64 = 1;
 /// An item of a lock and its written files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedFiles {
-    /// The kind.
     pub kind: ItemKind,
-    /// Its name.
     pub name: String,
     /// The clients of the item, where they share copies.
     pub clients: Vec<String>,
@@ -49,7 +47,6 @@ pub enum LockProblem {
     Invalid {
         /// The line, from 1.
         line: usize,
-        /// The problem.
         problem: String,
     },
 }

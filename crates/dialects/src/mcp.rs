@@ -16,18 +16,13 @@ pub struct McpServer {
 /// The two forms of a server entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Connection {
-    /// A program.
     Command {
-        /// The program.
         command: String,
-        /// Its arguments.
         args: Vec<String>,
         /// Its environment, in the order written.
         env: Vec<(String, String)>,
     },
-    /// An address.
     Url {
-        /// The address.
         url: String,
         /// The headers of each request, in the order written.
         headers: Vec<(String, String)>,
@@ -37,11 +32,8 @@ pub enum Connection {
 /// The value of a server's `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ServerKind {
-    /// Standard input and output.
     Stdio,
-    /// Server-sent events.
     Sse,
-    /// Streamable HTTP.
     Http,
 }
 

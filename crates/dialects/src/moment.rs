@@ -55,7 +55,6 @@ pub struct Moment {
     pub strangers: Strangers,
     /// The packages whose guidance is listed.
     pub dependencies: DependencyChoice,
-    /// The dialects to ask.
     pub dialects: Dialects,
     /// True to skip the candidates that do not apply. What the client loads by itself is kept,
     /// because it decides about the rest.
@@ -196,7 +195,6 @@ pub enum MomentTool {
 /// The occasion of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Occasion {
-    /// Work on the path.
     #[default]
     Work,
     /// The start of a conversation: only items that apply to the whole project count.
@@ -230,23 +228,18 @@ pub enum Strangers {
 /// The dialects to ask, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Dialects {
-    /// Every dialect.
     #[default]
     All,
-    /// Only these dialects.
     Only(Vec<&'static str>),
-    /// All dialects but these.
     Except(Vec<&'static str>),
 }
 
 /// An action on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Action {
-    /// The file is read.
     Read,
     /// The file exists and is changed.
     Edit,
-    /// The file is new.
     Create,
 }
 
@@ -269,18 +262,14 @@ impl Action {
     }
 }
 
-/// A set of actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Actions(u8);
 
 impl Actions {
-    /// Every action.
     pub const ALL: Actions = Actions(0b111);
 
-    /// No action.
     pub const NONE: Actions = Actions(0);
 
-    /// Adds an action.
     #[must_use]
     pub const fn with(self, action: Action) -> Actions {
         Actions(self.0 | 1 << action as u8)
@@ -330,14 +319,11 @@ impl fmt::Display for Actions {
 /// The order of guidance and action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Timing {
-    /// Before the action.
     Before,
-    /// After the action.
     After,
 }
 
 impl Timing {
-    /// Both timings.
     pub const ALL: [Timing; 2] = [Timing::Before, Timing::After];
 
     /// Returns the name of the timing in files and options.

@@ -149,7 +149,6 @@ impl<'i> FilesBelow<'i> {
 /// The way in which paths are matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathCase {
-    /// As they are.
     Kept,
     /// In lower case.
     Folded,

@@ -17,7 +17,6 @@ use crate::{DialectGuidance, ProjectFiles};
 /// An item and the files that it is for.
 #[derive(Debug)]
 pub struct ItemReach<'s> {
-    /// The item.
     pub candidate: Candidate<'s>,
     /// The files, by their index in [`ProjectFiles::files`].
     pub files: FileSet,
@@ -28,7 +27,6 @@ pub struct ItemReach<'s> {
 /// An item that reaches a file.
 #[derive(Debug, Clone)]
 pub enum Candidate<'s> {
-    /// The briefing delivers it.
     Item(Item<'s>),
     /// The client that asks loads it by itself.
     Loaded(LeftOut<'s>),
@@ -69,7 +67,6 @@ impl FileSet {
         FileSet { words: vec![0; other.words.len()].into() }
     }
 
-    /// Adds a file.
     pub fn insert(&mut self, file: usize) {
         if let Some(word) = self.words.get_mut(file / WORD) {
             *word |= 1 << (file % WORD);
@@ -118,13 +115,11 @@ impl FileSet {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// Returns the first file.
     pub fn first(&self) -> Option<usize> {
         let (index, word) = self.words.iter().enumerate().find(|(_, word)| **word != 0)?;
         Some(index * WORD + word.trailing_zeros() as usize)
     }
 
-    /// Returns the last file.
     pub fn last(&self) -> Option<usize> {
         let (index, word) = self.words.iter().enumerate().rfind(|(_, word)| **word != 0)?;
         Some(index * WORD + WORD - 1 - word.leading_zeros() as usize)

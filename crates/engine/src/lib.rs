@@ -30,6 +30,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod audit;
 mod briefing;
 pub mod budget;

@@ -7,18 +7,14 @@ use brief_system::System;
 /// The way to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerAddress {
-    /// A program to start.
     Program(ServerProgram),
-    /// A server elsewhere.
     Remote(RemoteServer),
 }
 
 /// A program that is a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ServerProgram {
-    /// The program.
     pub command: String,
-    /// Its arguments.
     pub args: Vec<String>,
     /// Variables for its environment, besides a few of ours.
     pub env: Vec<(String, String)>,
@@ -38,9 +34,7 @@ pub struct RemoteServer {
 /// The protocol of a connection to a server elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteProtocol {
-    /// Streamable HTTP.
     Http,
-    /// The older event stream.
     Sse,
     /// Streamable HTTP, and the event stream if the server does not know that.
     Either,

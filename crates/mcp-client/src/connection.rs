@@ -60,7 +60,6 @@ impl From<WireFailure> for String {
 
 /// The way that messages take.
 pub(crate) trait Wire: Send {
-    /// Sends a message.
     fn send(&mut self, message: &Value, patience: Duration) -> Result<(), WireFailure>;
 
     /// Returns the next message of the server.

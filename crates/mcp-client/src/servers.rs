@@ -170,12 +170,10 @@ impl ConfiguredServers {
 pub struct SharedServers(Arc<Mutex<ConfiguredServers>>);
 
 impl SharedServers {
-    /// Shares servers.
     pub fn new(servers: ConfiguredServers) -> SharedServers {
         SharedServers(Arc::new(Mutex::new(servers)))
     }
 
-    /// Borrows the servers.
     pub fn lock(&self) -> MutexGuard<'_, ConfiguredServers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -98,7 +98,6 @@ impl Resolver for Names {
     }
 }
 
-/// The answer of `getent`.
 #[derive(Debug, PartialEq, Eq)]
 enum Lookup {
     Found(Vec<IpAddr>),

@@ -10,7 +10,6 @@ use std::time::Duration;
 pub struct ServerEvent {
     /// The field `event`; mostly empty.
     pub kind: String,
-    /// The lines of `data`.
     pub data: String,
 }
 

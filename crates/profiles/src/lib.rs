@@ -45,7 +45,6 @@ pub use own::{
 };
 pub use tables::CheckSheet;
 
-/// The clients of `clients/*.toml`.
 pub static BUILTIN: KnownClients = builtin::BUILTIN;
 
 include!(concat!(env!("OUT_DIR"), "/compiled.rs"));

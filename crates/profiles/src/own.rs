@@ -17,14 +17,12 @@ use toml_edit::{Array, ArrayOfTables, Document, Item, Key, Table, Value, value};
 
 use crate::{BUILTIN, Client, KnownClients, Text};
 
-/// An unknown client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownClient {
     /// The name that was typed.
     pub name: String,
     /// A similar name of a client.
     pub near: Option<String>,
-    /// The known clients.
     pub known: Vec<String>,
     /// The problem of the project's own file for it.
     pub problem: Option<String>,
@@ -88,7 +86,6 @@ pub struct OwnClients {
     pub clients: Vec<Client>,
     /// All files that were read, by name.
     pub sources: Vec<Arc<Source>>,
-    /// Their problems.
     pub diagnostics: Vec<Diagnostic>,
 }
 

@@ -35,7 +35,6 @@ impl CheckSheet {
         })
     }
 
-    /// Returns the checks.
     pub fn checks(&self) -> Option<&ClientChecks> {
         self.parsed.get_or_init(|| serde_json::from_str(self.json).ok()).as_ref()
     }

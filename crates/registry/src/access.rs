@@ -24,7 +24,6 @@ const HELPER: &str = r#"!f() { test "$1" != get || printf 'username=%s\npassword
 /// which other users of the machine cannot read.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct GitAccess {
-    /// The value of `GIT_ALLOW_PROTOCOL`.
     pub(crate) protocols: &'static str,
     /// Git settings, each a key and a value.
     pub(crate) settings: Vec<(String, String)>,

@@ -12,7 +12,6 @@ const HIDDEN: &str = "***";
 /// The parts of a repository's address.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// `scheme://[user[:password]@]host/path`.
     Url {
         /// The scheme in lower case.
         scheme: String,
@@ -191,7 +190,6 @@ pub(crate) fn after_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// Splits `scheme://rest`.
 pub(crate) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     text.split_once("://").filter(|(scheme, _)| is_scheme(scheme))
 }

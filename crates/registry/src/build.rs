@@ -38,10 +38,8 @@ const ADVICE: Advice = Advice {
     stale: "remove it, or build with `--force`",
 };
 
-/// The default output directory.
 pub const DEFAULT_OUT: &str = "dist";
 
-/// A build to run.
 #[derive(Debug, Clone, Copy)]
 pub struct BuildRequest<'r> {
     /// The registry, absolute.
@@ -70,9 +68,7 @@ pub enum BuildMode {
 /// The treatment of outputs that were edited by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edited {
-    /// Edited outputs stay.
     Keep,
-    /// Edited outputs are replaced.
     Overwrite,
 }
 
@@ -109,7 +105,6 @@ impl BuildOutcome {
     }
 }
 
-/// A build that failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -135,28 +130,20 @@ pub enum BuildError {
     },
     /// The output directory holds items of the registry.
     #[error("`{}` contains items, so it cannot be the output directory", path.display())]
-    OutIsSource {
-        /// The directory.
-        path: PathBuf,
-    },
+    OutIsSource { path: PathBuf },
     /// The output directory cannot be opened, created or written.
     #[error("cannot use the directory `{}`: {error}", path.display())]
     Out {
-        /// The directory.
         path: PathBuf,
         /// The error of the system.
         error: io::Error,
     },
     /// The output directory has a journal that another machine wrote.
     #[error("`{}` is the journal of another machine or directory; nothing was changed", path.display())]
-    ForeignJournal {
-        /// The journal.
-        path: PathBuf,
-    },
+    ForeignJournal { path: PathBuf },
     /// The record of the last build is not valid.
     #[error("cannot read the record of the last build, `{}`: {problem}", path.display())]
     Record {
-        /// The record.
         path: PathBuf,
         /// The defect of the record.
         problem: String,
@@ -164,7 +151,6 @@ pub enum BuildError {
     /// The output directory belongs to another registry.
     #[error("`{}` was built from another registry, `{registry}`", path.display())]
     OtherRegistry {
-        /// The output directory.
         path: PathBuf,
         /// The relative path from there to the other registry.
         registry: String,

@@ -24,7 +24,6 @@ use crate::latest::Latest;
 use crate::oci::Provenance;
 use crate::source::{GitSource, SourceError};
 
-/// The permission to fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Network {
     /// Branches are looked up, and missing commits are fetched.
@@ -66,7 +65,6 @@ pub enum Event<'e> {
         /// The full commit. A branch may move on before it arrives.
         commit: &'e str,
     },
-    /// An item is compiled.
     Item {
         /// The number of the item, from one.
         number: usize,

@@ -89,7 +89,6 @@ pub enum FetchError {
         repository: String,
         /// The branch, tag or commit.
         reference: String,
-        /// Advice for the user.
         help: &'static str,
     },
     /// The server lists no commit.
@@ -107,7 +106,6 @@ pub enum FetchError {
         repository: String,
         /// The directory in the repository.
         subpath: String,
-        /// The full commit.
         commit: String,
     },
     /// The directory exceeds a limit.
@@ -117,7 +115,6 @@ pub enum FetchError {
     TooLarge {
         /// The redacted address of the source.
         repository: String,
-        /// The limit.
         limit: u64,
         /// The unit of the limit: files or bytes.
         unit: &'static str,

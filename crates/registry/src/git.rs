@@ -158,11 +158,9 @@ impl<'a> GitRequest<'a> {
 
 /// The end of a git process.
 pub(crate) enum GitOutcome {
-    /// Success, with the output.
     Done(Vec<u8>),
     /// A nonzero status, with the last lines of the messages.
     Failed(String),
-    /// Output above the limit.
     TooMuch,
 }
 

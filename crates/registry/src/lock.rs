@@ -24,12 +24,10 @@ const HEADER: &str = "\
 # What `brief sync` has resolved and written. Keep it in version control; do not edit it by hand.
 ";
 
-/// A parsed `brief.lock`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lock {
     /// The sources by their names.
     pub sources: BTreeMap<String, LockedSource>,
-    /// The installed items.
     pub items: BTreeMap<ItemId, LockedItem>,
     /// Our entries in files of the user, by path.
     pub shared: BTreeMap<String, Vec<SharedEntry>>,
@@ -40,7 +38,6 @@ pub struct Lock {
     pub is_old: bool,
 }
 
-/// A resolved source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedSource {
     /// The address, in the words of the manifest.
@@ -55,7 +52,6 @@ pub struct LockedSource {
     pub bundles: BTreeMap<String, Option<String>>,
 }
 
-/// An installed item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedItem {
     /// The name of the source.
@@ -76,13 +72,10 @@ pub struct LockedItem {
     pub files: BTreeMap<String, FileRecord>,
 }
 
-/// An invalid lock.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct LockError {
-    /// The line, from one.
     pub line: usize,
-    /// The defect.
     pub problem: String,
 }
 
@@ -167,7 +160,6 @@ struct RawEntry {
 }
 
 impl Lock {
-    /// Parses a lock.
     pub fn parse(text: &str) -> Result<Lock, LockError> {
         let line_with = |mark: &str| {
             text.lines().position(|line| line.contains(mark)).map_or(1, |line| line + 1)

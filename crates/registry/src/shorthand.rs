@@ -193,7 +193,6 @@ impl<'t> TypedAddress<'t> {
         })
     }
 
-    /// Parses `scheme://…`, except `file`.
     fn parse_url(&self, text: &str) -> Result<GitSource, SourceError> {
         let start = self.path_of(text)?;
         let is_web = text.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
@@ -252,13 +251,11 @@ impl<'t> TypedAddress<'t> {
         Ok(parts)
     }
 
-    /// Parses `user@host:path`.
     fn parse_remote(&self, text: &str) -> Result<GitSource, SourceError> {
         let start = text.find(':').map_or(text.len(), |colon| colon + 1);
         self.split_suffix(text, start)?.into_git(self.base)
     }
 
-    /// Parses `owner/repo` and `github.com/owner/repo`.
     fn parse_repository(&self, text: &str) -> Result<GitSource, SourceError> {
         if let Some((host, path, _)) = split_host(text) {
             if let Some(page) = WebPage::parse_page(&format!("https://{host}"), path) {

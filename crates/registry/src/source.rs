@@ -18,7 +18,6 @@ use crate::oci::OciSource;
 pub(crate) const HOSTS: [(&str, bool); 3] =
     [("github.com", true), ("gitlab.com", false), ("bitbucket.org", true)];
 
-/// The extensions of archives.
 const ARCHIVES: [&str; 14] = [
     ".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".gz",
     ".bz2", ".xz", ".zst", ".7z",
@@ -27,10 +26,8 @@ const ARCHIVES: [&str; 14] = [
 /// The limit for the characters of a reference.
 const REFERENCE_LENGTH: usize = 250;
 
-/// A source of guidance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceAddress {
-    /// A directory, as typed.
     Directory(PathBuf),
     /// A git repository, or a directory in one.
     Git(GitSource),
@@ -56,7 +53,6 @@ pub struct GitSource {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The text is empty.
     #[error("the source is empty; name a directory or `git::https://host/repository`")]
     Empty,
     /// The transport is not supported.
@@ -66,7 +62,6 @@ pub enum SourceError {
         given: String,
         /// The transport, with its punctuation.
         scheme: String,
-        /// Advice for the user.
         help: &'static str,
     },
     /// The source is an archive.
@@ -90,7 +85,6 @@ pub enum SourceError {
     Oci {
         /// The text that the user typed, credentials redacted.
         given: String,
-        /// The defect.
         reason: &'static str,
     },
     /// The parameter is not supported.
@@ -106,7 +100,6 @@ pub enum SourceError {
     Reference {
         /// The text of the reference.
         reference: String,
-        /// The defect.
         reason: &'static str,
     },
     /// The text cannot be a directory in a repository.
@@ -114,7 +107,6 @@ pub enum SourceError {
     Subpath {
         /// The text of the directory.
         subpath: String,
-        /// The defect.
         reason: &'static str,
     },
     /// A version was given for a directory that is not a repository.
@@ -329,7 +321,6 @@ impl fmt::Debug for GitSource {
 pub(crate) struct SourceParts<'t> {
     /// The whole text that the user typed.
     pub(crate) given: &'t str,
-    /// The rest: the repository.
     pub(crate) location: &'t str,
     pub(crate) reference: Option<String>,
     pub(crate) subpath: Option<String>,
@@ -481,7 +472,6 @@ pub(crate) fn unsupported_scheme(given: &str, word: &str, punctuation: &str) -> 
     }
 }
 
-/// Splits `git::rest` at `::`.
 pub(crate) fn split_forced(text: &str) -> Option<(&str, &str)> {
     text.split_once("::").filter(|(word, _)| is_scheme(word))
 }

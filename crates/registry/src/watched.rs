@@ -18,7 +18,6 @@ pub struct WatchedFiles {
     pub files: Vec<PathBuf>,
     /// Directories in which every change counts.
     roots: Vec<PathBuf>,
-    /// Directories with outputs.
     outputs: Vec<PathBuf>,
 }
 

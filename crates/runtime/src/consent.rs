@@ -18,7 +18,6 @@ use crate::trust::{Standing, TrustError, TrustProject, TrustStore, TrustVerdict,
 /// A project whose texts do not execute, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectRefusal {
-    /// The project's directory.
     pub root: PathBuf,
     /// The reason, phrased to follow "is not trusted:", if there is one beyond that.
     pub reason: Option<String>,
@@ -36,18 +35,15 @@ impl fmt::Display for ProjectRefusal {
 pub enum Content<'c> {
     /// A document, which may ask many times.
     Document(&'c Arc<Source>),
-    /// A script.
     Script(&'c [u8]),
 }
 
 /// The reason why a text does not execute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Objection {
-    /// Execution is off.
     Off,
     /// Its content is not trusted.
     Content,
-    /// Its content is denied.
     Denied,
     /// Its project is not trusted.
     Project(ProjectRefusal),

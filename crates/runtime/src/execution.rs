@@ -28,9 +28,7 @@ pub enum Execution {
 /// A request on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
-    /// The flag `--exec`.
     Execute,
-    /// Nothing may run.
     Off(OffReason),
 }
 
@@ -77,9 +75,7 @@ impl Execution {
 /// The reason why execution is off. Its text form completes "nothing runs because of …".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OffReason {
-    /// The flag `--no-exec`.
     Flag,
-    /// The environment variable `BRIEF_EXEC`.
     Environment,
     /// A run that only shows what would happen.
     DryRun,

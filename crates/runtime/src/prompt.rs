@@ -38,7 +38,6 @@ pub(crate) struct PromptRunner<'r> {
 enum Performance {
     /// No text has asked yet, so no project has been checked.
     Undecided,
-    /// Allowed texts run.
     Live,
     /// Nothing runs: a project is not trusted, and may ask for something later.
     Rehearsal,
@@ -55,7 +54,6 @@ pub struct ExecutionRequest {
     pub line: usize,
     /// The command, or the path of the script.
     pub text: String,
-    /// The outcome.
     pub outcome: RequestOutcome,
 }
 
@@ -83,7 +81,6 @@ impl AskedKind {
 /// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// It ran and succeeded.
     Ran,
     /// It did not run, because execution is off.
     NotAllowed,
@@ -97,7 +94,6 @@ pub enum RequestOutcome {
     Untrusted,
     /// It failed, with this message.
     Failed(String),
-    /// The user interrupted it.
     Interrupted,
 }
 

@@ -27,7 +27,6 @@ pub enum Review {
 pub struct ExecutablePart {
     /// The first line of the part.
     pub line: usize,
-    /// The shell commands.
     pub text: String,
 }
 

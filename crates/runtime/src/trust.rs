@@ -32,7 +32,6 @@ const PROJECT: &str = "project";
 pub enum TrustVerdict {
     /// The content must never execute.
     Denied,
-    /// The content may execute.
     Trusted,
 }
 
@@ -48,7 +47,6 @@ impl fmt::Display for TrustVerdict {
 /// A line of the record about content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TrustEntry {
-    /// The user's decision.
     pub verdict: TrustVerdict,
     /// The path of the content at that time, with invisible characters escaped. Informative only.
     pub path: String,
@@ -151,7 +149,6 @@ pub enum TrustError {
     /// It has a line that this program did not write.
     #[error("cannot use the trust record: line {line} of `{}` is damaged", .path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// The number of the first such line.
         line: usize,
@@ -164,22 +161,15 @@ pub enum TrustError {
         /// The error of the read.
         source: ReadError,
     },
-    /// It cannot be written.
     #[error("cannot write the trust record `{}`: {source}", .path.display())]
     Unwritable {
-        /// The file.
         path: PathBuf,
         /// The error of the system.
         source: io::Error,
     },
     /// The project cannot be told from another one at the same path.
     #[error("cannot trust the project `{}`: {problem}", .path.display())]
-    NoIdentity {
-        /// The project's directory.
-        path: PathBuf,
-        /// The reason.
-        problem: String,
-    },
+    NoIdentity { path: PathBuf, problem: String },
     /// Trust in it would cover the user's whole home directory.
     #[error("cannot trust `{}` as a project: it contains your home directory", .0.display())]
     Home(PathBuf),

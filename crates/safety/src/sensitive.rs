@@ -14,7 +14,6 @@ use std::sync::LazyLock;
 
 use brief_syntax::hidden::is_hidden;
 
-/// The document's list.
 pub const PATTERNS: [&str; 30] = [
     ".env",
     ".env.*",
@@ -196,9 +195,7 @@ pub enum Tier {
 /// The pattern that keeps a path out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sensitive {
-    /// The pattern, as listed.
     pub pattern: &'static str,
-    /// Its list.
     pub tier: Tier,
 }
 

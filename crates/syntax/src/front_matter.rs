@@ -52,11 +52,9 @@ struct HeaderParts {
 
 /// The start of a text.
 enum Opening {
-    /// No header.
     None,
     /// An opening line without a closing one.
     Unclosed(Span),
-    /// A header.
     Header(HeaderParts),
 }
 

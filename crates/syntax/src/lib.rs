@@ -2,6 +2,8 @@
 //!
 //! It contains no dialect's rules. Parsers are total: any bytes give a value and diagnostics.
 
+#![warn(missing_docs)]
+
 pub mod allocation;
 pub mod diagnostic;
 pub mod front_matter;

@@ -184,7 +184,6 @@ enum ChangeKind {
     Nothing,
     /// A change of a file that is hardly guidance.
     Other,
-    /// A change that counts.
     Guidance,
     /// The system has lost count.
     Everything,

@@ -5,6 +5,8 @@
 //! a link and opens regular files only: a link planted in a project cannot lead a reader out of
 //! it, and a FIFO cannot make it wait.
 
+#![warn(missing_docs)]
+
 mod buffers;
 mod deadline;
 mod files;

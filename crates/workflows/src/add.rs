@@ -27,7 +27,6 @@ pub const ITEMS: &str = "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`,
 /// A typed source, as the entry that it becomes.
 #[derive(Debug)]
 pub struct LocatedSource {
-    /// The entry.
     pub addition: Addition,
     /// The commit or digest that the lock has for it.
     pub locked: Option<String>,

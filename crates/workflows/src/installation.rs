@@ -18,15 +18,11 @@ use crate::refusal::RequestRefusal;
 /// Something that a workflow tells its user on the way, in order.
 #[derive(Debug, Clone)]
 pub enum Remark {
-    /// A warning.
     Warning(String),
     /// Advice about the remark before it.
     Hint(String),
-    /// A fact.
     Status(String),
-    /// Problems of files.
     Problems {
-        /// The problems.
         found: Vec<Diagnostic>,
         /// The directory that paths are shown relative to.
         base: PathBuf,
@@ -38,11 +34,8 @@ pub enum Remark {
 pub enum UnopenedInstallation {
     /// The work of a killed run cannot be finished, or a file cannot be read.
     Failed(InstallError),
-    /// Its `brief.toml` has problems.
     Invalid {
-        /// The problems, by place.
         problems: Vec<Diagnostic>,
-        /// The file's directory.
         base: PathBuf,
     },
 }
@@ -55,9 +48,7 @@ impl From<InstallError> for UnopenedInstallation {
 
 /// A project's installation, or the user's own.
 pub struct Installation {
-    /// Its places.
     pub project: ProjectPaths,
-    /// Its clients.
     pub clients: Clients,
     /// The manifest; `None` when there is no `brief.toml`.
     pub manifest: Option<Manifest>,

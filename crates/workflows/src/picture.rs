@@ -36,7 +36,6 @@ const STYLE: &str = "text{font:13px system-ui,sans-serif;fill:#1a1a1a}\
 pub struct DirectoryPart {
     /// The directory, `/`-separated below the root; `None` for the files of the directory itself.
     pub path: Option<String>,
-    /// Its name.
     pub name: String,
     /// The number of files, those further down included.
     pub files: usize,

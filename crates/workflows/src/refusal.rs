@@ -21,11 +21,8 @@ pub enum RefusalKind {
 /// A reason why nothing was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestRefusal {
-    /// The kind.
     pub kind: RefusalKind,
-    /// The reason.
     pub message: String,
-    /// A way out.
     pub hint: Option<String>,
 }
 
@@ -34,7 +31,6 @@ impl RequestRefusal {
         RequestRefusal { kind, message: message.into(), hint: None }
     }
 
-    /// Refuses a request.
     pub fn refuse_request(message: impl Into<String>) -> RequestRefusal {
         RequestRefusal::new(RefusalKind::Refused, message)
     }
@@ -48,7 +44,6 @@ impl RequestRefusal {
         RequestRefusal::new(RefusalKind::Outrun, message)
     }
 
-    /// Adds a way out.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> RequestRefusal {
         RequestRefusal { hint: Some(hint.into()), ..self }

@@ -9,9 +9,7 @@ use brief_dialects::hosted;
 pub struct FileSchema {
     /// The name on the command line.
     pub name: &'static str,
-    /// The file, for people.
     pub file: &'static str,
-    /// The schema.
     pub text: &'static str,
 }
 

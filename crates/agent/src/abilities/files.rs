@@ -33,9 +33,7 @@ type OpenedDir = Option<Box<dyn Dir>>;
 /// The files that a new one may replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Replacing {
-    /// Regular files.
     Files,
-    /// None.
     Never,
 }
 

@@ -130,7 +130,6 @@ pub(super) fn render_request_target(address: &str, options: Option<&Value>) -> S
 pub struct FetchedDocument {
     /// The address that it came from in the end.
     pub url: String,
-    /// The text.
     pub text: String,
 }
 

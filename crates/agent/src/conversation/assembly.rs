@@ -17,7 +17,6 @@ use super::turn::TurnEnding;
 /// The reason why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finish {
-    /// The reply is complete.
     Stop,
     /// The model waits for tools.
     Tools,
@@ -89,7 +88,6 @@ pub(super) struct ModelReply {
     pub(super) bytes: usize,
 }
 
-/// A reply under assembly.
 #[derive(Debug)]
 pub(super) struct Assembly {
     reply: ModelReply,

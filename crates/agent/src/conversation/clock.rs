@@ -9,11 +9,9 @@ pub trait Clock {
     /// Returns the time since a fixed moment.
     fn now(&self) -> Duration;
 
-    /// Waits for this time.
     fn sleep(&self, time: Duration);
 }
 
-/// The system's clock.
 pub struct SystemClock<'s>(pub &'s dyn System);
 
 impl Clock for SystemClock<'_> {

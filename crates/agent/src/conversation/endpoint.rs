@@ -15,7 +15,6 @@ const BASE_URL: &str = "OPENAI_BASE_URL";
 /// The variable that holds the key.
 const API_KEY: &str = "OPENAI_API_KEY";
 
-/// The default server.
 const DEFAULT_BASE: &str = "https://api.openai.com/v1";
 
 /// The path below the base address.
@@ -125,7 +124,6 @@ impl Endpoint {
         format!("{}{ROUTE}", self.base)
     }
 
-    /// Returns the key.
     pub fn key(&self) -> Option<&ApiKey> {
         self.key.as_ref()
     }

@@ -38,7 +38,6 @@ const COMPLAINT_SHOWN: usize = 500;
 /// The cause of an incomplete reply.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ExchangeFailure {
-    /// We have ended it.
     Stopped(TurnEnding),
     Failed(TurnError),
 }
@@ -368,7 +367,6 @@ enum Progress {
 /// The form of a server's answer.
 enum AnswerForm {
     Unknown,
-    /// One JSON document.
     Whole(Vec<u8>),
     Events(Events),
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// A failed turn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
@@ -15,16 +14,13 @@ pub enum TurnError {
     /// The server refused the request.
     #[error("the server answered with status {status}: {message}")]
     Status {
-        /// The HTTP status.
         status: u16,
-        /// The server's message.
         message: String,
         /// The wait that the server asks for.
         retry_after: Option<Duration>,
         /// True if a retry may succeed.
         is_passing: bool,
     },
-    /// The connection ended early.
     #[error("the answer was cut off: {0}")]
     Broken(String),
     /// The server reported a failure within an answer.

@@ -3,16 +3,13 @@
 use brief_dialects::agents::{Agent, InvokeError};
 use brief_syntax::near_miss::find_nearest;
 
-/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// An empty line.
     Nothing,
     /// A message to the model: the line, or the text of a command.
     Say(String),
     /// A request for the list of commands.
     Help,
-    /// A request to leave.
     Quit,
 }
 
@@ -25,7 +22,6 @@ pub enum InputError {
     Unknown {
         /// The name that the user typed.
         name: String,
-        /// A similar name.
         nearest: Option<String>,
     },
     /// The arguments of the command are not valid.
@@ -37,7 +33,6 @@ pub enum InputError {
 }
 
 impl InputError {
-    /// Returns advice.
     pub fn help(&self) -> String {
         match self {
             InputError::Unknown { nearest: Some(name), .. } => format!("did you mean `/{name}`?"),

@@ -54,7 +54,6 @@ pub struct Ready<'r> {
     tools: &'r mut dyn ReadyTools,
 }
 
-/// A closed gate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotReady {
@@ -74,7 +73,6 @@ pub enum NotReady {
     Startup {
         /// The name of the tool.
         tool: String,
-        /// Its message.
         problem: String,
     },
 }
@@ -135,7 +133,6 @@ impl<'r> Ready<'r> {
         self.tools.take_denied()
     }
 
-    /// Returns the agent.
     pub fn agent(&self) -> &'r Agent {
         self.agent
     }

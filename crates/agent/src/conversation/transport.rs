@@ -16,11 +16,9 @@ pub trait ModelTransport: Send + Sync {
 /// A JSON request, to be answered with events or with JSON.
 #[derive(Debug, Clone)]
 pub struct Post {
-    /// The complete address.
     pub url: String,
     /// The key, if there is one.
     pub key: Option<ApiKey>,
-    /// The body as JSON.
     pub body: String,
     /// The time limit for all of it, including the body of the answer.
     pub time: Duration,
@@ -28,11 +26,9 @@ pub struct Post {
 
 /// The head of an answer, and its body.
 pub struct ModelAnswer {
-    /// The HTTP status.
     pub status: u16,
     /// The field `content-type`; may be empty.
     pub content_type: String,
-    /// The field `retry-after`.
     pub retry_after: Option<String>,
     /// The body as a stream.
     pub body: Box<dyn Read + Send>,
@@ -60,7 +56,6 @@ impl TransportError {
 pub enum TransportProblem {
     /// The server does not answer; a retry may succeed.
     Unreachable,
-    /// The connection ended early.
     Broken,
     /// The time limit was reached.
     TooSlow,

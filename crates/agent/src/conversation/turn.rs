@@ -102,7 +102,6 @@ pub enum TurnEvent<'e> {
 /// Receives the events of a turn.
 pub type OnEvent<'o> = &'o mut dyn FnMut(TurnEvent<'_>);
 
-/// A completed turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// The model's last text, without earlier texts before tool calls.
@@ -119,7 +118,6 @@ pub struct Turn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnEnding {
-    /// The model has answered.
     Answered,
     /// The model reached its own limit within the answer.
     Cut,
@@ -203,7 +201,6 @@ impl<'c> Conversation<'c> {
         Ok(Conversation { ready, connections, settings, history, transcript, counting })
     }
 
-    /// Returns the agent.
     pub fn agent(&self) -> &'c Agent {
         self.ready.agent()
     }

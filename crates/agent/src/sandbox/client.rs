@@ -41,7 +41,6 @@ const MOST_LOGGED: usize = 1024 * 1024;
 /// Answers a request of a tool.
 pub(crate) type AnswerRequest<'a> = &'a mut dyn FnMut(AbilityRequest<'_>) -> AbilityResult;
 
-/// A running worker.
 pub(crate) struct Worker {
     companion: Box<dyn Companion>,
     system: Arc<dyn System>,
@@ -326,7 +325,6 @@ impl Worker {
         self.companion.send(&bytes, patience).map_err(|error| self.explain_pipe(&error))
     }
 
-    /// Reads one complete message.
     fn receive_message(&mut self, deadline: Duration) -> Result<Vec<u8>, String> {
         let mut wanted = frame::HEADER;
         let mut piece = [0; PIECE];

@@ -22,7 +22,6 @@ pub(super) fn catch_fault(ctx: &Ctx<'_>, error: &rquickjs::Error) -> CallFault {
     }
 }
 
-/// Describes a thrown value.
 pub(super) fn fault_from_thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> CallFault {
     if let Some((exception, name, message)) = find_exception(ctx, value) {
         if name == "InternalError" && message == "out of memory" {

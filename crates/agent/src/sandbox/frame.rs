@@ -59,8 +59,10 @@ pub(super) enum Order<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WorkerMessage<'a> {
-    /// The code has run.
-    Ready { returned: Vec<Evaluated>, fences: Fences },
+    Ready {
+        returned: Vec<Evaluated>,
+        fences: Fences,
+    },
     /// The code has been parsed.
     Parsed,
     /// The code cannot be used.
@@ -76,12 +78,10 @@ pub(super) enum WorkerMessage<'a> {
     },
     /// A log line of a tool, without an answer.
     Log(LogLine),
-    /// A call has succeeded.
     Done {
         #[serde(borrow)]
         value: &'a RawValue,
     },
-    /// A call has failed.
     Failed(CallFault),
     /// The worker has no realm for the call, which has not begun. Another worker has to make it.
     Spent,
@@ -97,7 +97,6 @@ pub struct Fences {
 }
 
 impl Fences {
-    /// No fences.
     pub const NONE: Fences = Fences { landlock: Landlock::Missing, seccomp: false };
 
     /// Returns the usual names of the missing fences.
@@ -136,7 +135,6 @@ pub enum MissingFence {
 pub struct LogLine {
     /// The level: `log`, `info`, `warn`, `error` or `debug`.
     pub level: String,
-    /// The logged text.
     pub text: String,
 }
 
@@ -166,7 +164,6 @@ pub(super) enum UnusableKind {
     MissingFence,
 }
 
-/// A failed call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CallFault {
     pub(super) kind: FailureKind,
@@ -186,7 +183,6 @@ pub(super) enum FailureKind {
     Threw,
     /// It exceeded its processor time.
     Cpu,
-    /// It exceeded its memory.
     Memory,
     /// Its promise can never be resolved.
     Pending,

@@ -38,7 +38,6 @@ enum ValueForm {
     /// An object of lists of names.
     NameLists,
     Number,
-    /// A number above 0.
     Factor,
     Count,
     Boolean,
@@ -48,7 +47,6 @@ enum ValueForm {
     Schemas,
     /// A schema, or a list of them, which is the older form of `prefixItems`.
     SchemaOrSchemas,
-    /// An object of schemas.
     NamedSchemas,
 }
 
@@ -101,7 +99,6 @@ const UNSUPPORTED: [(&str, &str); 6] = [
 
 const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
-/// An invalid JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{place}` {problem}")]
 pub struct SchemaError {
@@ -131,13 +128,11 @@ pub enum Unchecked {
         name: String,
         /// The JSON pointer to its schema.
         place: String,
-        /// The similar known keyword.
         meant: String,
     },
 }
 
 impl Unchecked {
-    /// Returns advice.
     pub fn help(&self) -> String {
         match self {
             Unchecked::Pattern(_) => "write it without lookaround and backreferences".to_owned(),
@@ -162,7 +157,6 @@ impl fmt::Display for Unchecked {
     }
 }
 
-/// A valid JSON Schema.
 #[derive(Clone)]
 pub struct Schema {
     root: Value,

@@ -353,7 +353,6 @@ impl FormValue<'_, '_> {
         }
     }
 
-    /// A color of opencode.
     fn check_color(&mut self) {
         const NAMES: [&str; 7] =
             ["primary", "secondary", "accent", "success", "warning", "error", "info"];

@@ -108,7 +108,6 @@ pub(crate) fn check_as_each(text: &str) -> Vec<Diagnostic> {
     found
 }
 
-/// Checks one file.
 fn check_file(
     checks: &ClientChecks,
     file: &CheckedFile,

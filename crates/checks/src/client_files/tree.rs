@@ -100,7 +100,6 @@ impl TreeNode {
     }
 }
 
-/// Reads a file.
 pub(super) fn parse_client_file(
     source: &Arc<Source>,
     format: FileFormat,

@@ -91,7 +91,6 @@ impl FileCheck<'_> {
         }
     }
 
-    /// Checks a value.
     pub(super) fn check_value(&mut self, node: &TreeNode, expected: &Expected, spot: Spot<'_>) {
         if spot.level > NESTED {
             return;

@@ -15,7 +15,6 @@ pub enum LintPart {
     Setup,
 }
 
-/// The rules about references.
 const REFERENCES: [Rule; 6] = [
     rules::guidance::MISSING_PATH,
     rules::guidance::MISSING_TARGET,

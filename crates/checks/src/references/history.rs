@@ -42,7 +42,6 @@ impl Removal {
 /// A line that a change removed from a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedLine {
-    /// The change.
     pub removal: Removal,
     /// The line, without its break.
     pub line: String,
@@ -298,7 +297,6 @@ impl Tracing<'_, '_> {
 pub struct StaleReport<'r> {
     /// The root of the project.
     pub root: &'r Path,
-    /// The findings.
     pub found: &'r [StaleReference],
     /// True if there is a history to ask.
     pub has_history: bool,

@@ -76,9 +76,7 @@ pub(crate) enum Lookup {
         /// The first file that defines it.
         other: String,
     },
-    /// No file defines it.
     Missing {
-        /// The nearest file.
         manifest: String,
         /// A name that is probably meant.
         near: Option<String>,

@@ -70,11 +70,9 @@ impl Likelihood {
 pub enum ReferenceKind {
     /// A target, script, task, package, feature.
     Target,
-    /// A file or directory.
     Path,
     /// The destination of a link.
     Link,
-    /// A version.
     Version,
     /// A tool that the project has given up for another.
     Tool,
@@ -96,17 +94,12 @@ impl ReferenceKind {
 /// Something that a text names and the project does not have.
 #[derive(Debug, Clone)]
 pub struct StaleReference {
-    /// The text.
     pub source: Arc<Source>,
-    /// The place in it.
     pub span: Span,
-    /// The kind of thing.
     pub kind: ReferenceKind,
-    /// The name, as written.
     pub written: String,
     /// The problem, in one line.
     pub message: String,
-    /// The advice.
     pub help: String,
     /// The likelihood that the text is out of date.
     pub likelihood: Likelihood,

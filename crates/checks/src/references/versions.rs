@@ -10,7 +10,6 @@ use memchr::memmem;
 use super::manifests::Manifests;
 use crate::words::split_phrases;
 
-/// A language or runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Runtime {
     Node,
@@ -47,7 +46,6 @@ pub(crate) struct NamedVersion {
 pub(crate) struct WantedVersion {
     pub(crate) numbers: Vec<u32>,
     pub(crate) is_least: bool,
-    /// The version as written.
     pub(crate) written: String,
     /// The file, `/`-separated below the root.
     pub(crate) file: String,

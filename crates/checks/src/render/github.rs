@@ -30,7 +30,6 @@ pub fn render_github(diagnostics: &[Diagnostic], root: &Path) -> String {
     text
 }
 
-/// Escapes a message.
 fn escape_data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -100,7 +100,6 @@ const HEDGES: [&str; 40] = split_words(
      already existing old possible appropriate however",
 );
 
-/// Package managers, by language.
 const MANAGERS: [(&str, &str); 10] = [
     ("npm", "js"),
     ("pnpm", "js"),

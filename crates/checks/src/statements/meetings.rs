@@ -29,7 +29,6 @@ pub(super) struct Meeting {
     pub(super) is_loaded: bool,
     /// True if both are for much the same files.
     pub(super) is_alike: bool,
-    /// The words for it.
     pub(super) shown: String,
     /// The clients that load both.
     pub(super) clients: Vec<String>,

@@ -81,7 +81,6 @@ pub(crate) struct ProjectDemands {
 }
 
 impl ProjectDemands {
-    /// Reads a text.
     pub(crate) fn add_text(&mut self, read: &ReadText<'_>, audience: Audience) {
         let ReadText { text, real, prose } = read;
         if audience != Audience::Here {

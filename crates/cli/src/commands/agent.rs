@@ -1,5 +1,4 @@
 //! `brief agent`: its command line. The program `brief-agent` executes it.
-#![expect(missing_docs, reason = "the text of a flattened field is that of its options")]
 #![expect(
     rustdoc::broken_intra_doc_links,
     reason = "`[repeatable]` is a part of the help, and no link"
@@ -73,7 +72,6 @@ pub struct GrantArgs {
 }
 
 impl GrantArgs {
-    /// Returns the granted abilities.
     pub fn granted_abilities(&self) -> Result<Vec<Ability>> {
         parse_abilities("--grant", &self.grants)
     }
@@ -136,7 +134,6 @@ pub struct ExecutionArgs {
 }
 
 impl ExecutionArgs {
-    /// Returns the granted abilities.
     pub fn granted_abilities(&self) -> Result<Vec<Ability>> {
         self.granting.granted_abilities()
     }

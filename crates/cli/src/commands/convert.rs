@@ -39,7 +39,6 @@ pub(super) struct ConversionArgs {
 }
 
 impl ConversionArgs {
-    /// Returns the requested conversion.
     pub(super) fn conversion<'a>(&'a self, paths: &'a [PathBuf]) -> Option<Conversion<'a>> {
         let to = self.to_client.as_deref()?;
         Some(Conversion { from: self.from.as_deref(), to, out: self.out.as_deref(), paths })

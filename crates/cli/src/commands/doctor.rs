@@ -51,7 +51,6 @@ pub(crate) struct DoctorArgs {
 #[derive(Debug, Serialize)]
 pub(super) struct Finding {
     pub(super) check: &'static str,
-    /// `warning` or `note`.
     pub(super) severity: &'static str,
     /// The path of the file, relative to the installation; one in the home directory begins with `~/`.
     pub(super) path: Option<String>,
@@ -65,7 +64,6 @@ pub(super) struct Finding {
 /// The extent of an examination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// Everything.
     All,
     /// What other checks of the project leave out, without notes that read all items.
     Warnings,

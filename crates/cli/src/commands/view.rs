@@ -131,7 +131,6 @@ impl From<ExportError> for CommandError {
     }
 }
 
-/// Opens the socket.
 fn open_view_socket(session: &Session, args: &ViewArgs) -> Result<ViewAddress> {
     let ip = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let address = SocketAddr::new(ip, args.port);

@@ -22,7 +22,6 @@ pub struct UnsupportedServer {
     pub client: String,
     /// The name of the server.
     pub server: String,
-    /// The reason.
     pub why: &'static str,
 }
 

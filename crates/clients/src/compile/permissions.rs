@@ -19,7 +19,6 @@ pub struct UnsaidRule {
     pub client: String,
     /// The rule: `deny read .env`; or `ignored files`.
     pub rule: String,
-    /// The reason.
     pub why: &'static str,
     /// True if the client may do more than the project wants.
     pub is_wider: bool,

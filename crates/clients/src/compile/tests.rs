@@ -172,7 +172,6 @@ fn nesting_by_aliases_ends() {
     }
 }
 
-/// R14.
 #[test]
 fn merging_is_deep_for_mappings_only() {
     let map = |text: &str| match of_node(Yaml::parse(text).root().unwrap()) {

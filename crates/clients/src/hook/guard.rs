@@ -43,7 +43,6 @@ pub enum DeadlineKeeper {
     Client,
     /// The client ends the shell, and the line the command.
     ClientAndLine,
-    /// The line itself.
     Line,
 }
 
@@ -79,7 +78,6 @@ pub fn guarded_line(command: &str, shell: HookShell, keeper: DeadlineKeeper) -> 
 /// The command in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuardedCommand<'l> {
-    /// The command itself.
     pub command: &'l str,
     /// False if its failure reaches the client.
     pub is_guarded: bool,

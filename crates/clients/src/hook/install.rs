@@ -19,7 +19,6 @@ const GUARDED: &str = "It never fails and never waits";
 pub struct HookFile {
     /// The path below the project or the home directory.
     pub path: String,
-    /// The content.
     pub content: HookContent,
 }
 
@@ -30,12 +29,9 @@ pub enum HookContent {
     Settings {
         /// The place of the hooks in the file.
         table: HookTable,
-        /// The hooks.
         hooks: Vec<Hook>,
     },
-    /// A file of ours.
     Own {
-        /// Its text.
         text: String,
         /// True if the client runs it as a program.
         is_program: bool,

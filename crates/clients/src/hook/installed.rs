@@ -35,7 +35,6 @@ pub struct InstalledHook {
 /// The place of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookScope {
-    /// For one project.
     Project,
     /// For the repository of which the project is a worktree: the file is in the main checkout.
     MainCheckout,

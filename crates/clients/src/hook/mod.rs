@@ -20,7 +20,6 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 /// An event that a client reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCall<'c> {
-    /// The client.
     pub client: &'c Client,
     /// Its protocol, which decides the format of the answer.
     pub hook: &'c HookProfile,
@@ -82,7 +81,6 @@ pub enum HookMoment {
     },
     /// A conversation begins, or goes on without its earlier messages.
     Start {
-        /// The kind of beginning.
         how: HookStart,
     },
     /// The user has said something that mentions these paths.
@@ -96,12 +94,9 @@ pub enum HookMoment {
     Compacted,
     /// The client has loaded a guidance file by itself.
     Loaded {
-        /// The file.
         file: PathBuf,
-        /// The client's reason.
         reason: String,
     },
-    /// Any other event.
     Other,
 }
 
@@ -156,7 +151,6 @@ pub struct Touch {
 }
 
 impl Touch {
-    /// Makes a touch.
     pub fn new(path: impl Into<PathBuf>, how: ToolEffect) -> Touch {
         Touch { path: path.into(), how, is_hidden: false }
     }
@@ -165,7 +159,6 @@ impl Touch {
 /// The effect of a tool on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolEffect {
-    /// A single action.
     Does(Action),
     /// A write: an edit if the file exists, else a creation.
     Writes,

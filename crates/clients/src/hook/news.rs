@@ -17,17 +17,13 @@ const LONGEST: usize = 80;
 /// A name that no fact is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnknownName {
-    /// The kind of name.
     pub kind: UnknownKind,
-    /// The name.
     pub name: String,
 }
 
-/// A kind of name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnknownKind {
-    /// An event.
     Event,
     /// A tool that names a file.
     Tool,

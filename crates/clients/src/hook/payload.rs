@@ -302,7 +302,6 @@ impl<'de, T: FromAny<'de>> Visitor<'de> for AnyValue<T> {
     }
 }
 
-/// Implements `Deserialize` by [`FromAny`].
 macro_rules! deserialize_from_any {
     ($($type:ident),*) => {$(
         impl<'de> Deserialize<'de> for $type<'de> {

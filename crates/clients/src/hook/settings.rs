@@ -19,7 +19,6 @@ pub struct Hook {
     pub matcher: Option<String>,
     /// The command line without its options: every handler that runs it is ours.
     pub program: String,
-    /// The handler.
     pub handler: Handler,
 }
 
@@ -29,7 +28,6 @@ pub type Handler = Vec<(String, HandlerValue)>;
 /// The value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandlerValue {
-    /// A text.
     Text(String),
     /// A number, which the user may change.
     Number(u32),
@@ -104,7 +102,6 @@ pub enum SettingsError {
     Shape {
         /// The path of the value, such as `hooks.PreToolUse`.
         place: String,
-        /// The expected type.
         expected: &'static str,
     },
 }

@@ -23,7 +23,6 @@ use super::{ImportLoss, SkippedFile, peers, tool_clients};
 /// A server of one or several clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectedServer {
-    /// The server.
     pub server: Server,
     /// The clients that have it; all, if there are none.
     pub clients: Vec<String>,
@@ -52,7 +51,6 @@ const RECORDS: [ToolRecord; 4] = [
     ("apm.yml", of_apm),
 ];
 
-/// Settings of other tools.
 const UNSAID: [(&str, &str); 2] = [
     (".rulesync/hooks.json", "contains rulesync hooks, which run programs; set them up by hand"),
     (

@@ -35,7 +35,6 @@ pub struct Collection {
     pub items: Vec<CollectedItem>,
     /// Files that were left out, with the reason.
     pub skipped: Vec<SkippedFile>,
-    /// Servers that clients have.
     pub servers: Vec<CollectedServer>,
     /// The number of files that were looked at.
     pub files: usize,
@@ -54,9 +53,7 @@ pub struct Collection {
 /// An item and its files.
 #[derive(Debug)]
 pub struct CollectedItem {
-    /// The kind.
     pub kind: ItemKind,
-    /// The name.
     pub name: String,
     /// The files that it was made from, below the project, with `/`.
     pub originals: Vec<String>,
@@ -75,7 +72,6 @@ pub struct CollectedItem {
 pub struct ItemFile {
     /// The path below the directory of the item's kind, with `/`.
     pub path: String,
-    /// The content.
     pub bytes: Vec<u8>,
     /// The permission to start it.
     pub permission: Permission,
@@ -86,9 +82,7 @@ pub struct ItemFile {
 pub struct SkippedFile {
     /// The path below the project, with `/`.
     pub path: String,
-    /// The reason.
     pub reason: String,
-    /// The loss.
     #[serde(skip)]
     pub loss: ImportLoss,
 }
@@ -108,7 +102,6 @@ pub enum ImportLoss {
 #[derive(Default)]
 pub(super) struct Collector {
     pub(super) entries: Vec<(String, ImportCandidate, Arc<Source>)>,
-    /// Skills by their directory.
     pub(super) skills: BTreeMap<String, SkillFiles>,
     skipped: Vec<SkippedFile>,
     /// Directories that we have written.

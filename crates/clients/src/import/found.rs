@@ -15,7 +15,6 @@ use super::{modes, peers};
 pub struct ImportCandidate {
     /// The client that it is for; `None` for one that several read.
     pub client: Option<String>,
-    /// The kind of item.
     pub kind: ItemKind,
     /// The form of its front matter.
     pub form: Form,

@@ -31,7 +31,6 @@ const MARKS: [(&str, &str); 3] = [
 pub struct GeneratedFile {
     /// The path below the project, with `/`; the directory of a skill.
     pub path: String,
-    /// The tool.
     pub tool: &'static str,
 }
 

@@ -55,21 +55,17 @@ pub struct Member {
 /// A portable item that was made from a client's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedItem {
-    /// The kind.
     pub kind: ItemKind,
-    /// The name.
     pub name: String,
     /// The clients that it is for; all, if there are none.
     pub clients: Vec<String>,
     /// The patterns of the files that it is for.
     pub scope: Vec<String>,
-    /// The description.
     pub description: String,
     /// The body, from the line after the header.
     pub body: String,
     /// The bodies for single clients.
     pub overrides: Vec<(String, String)>,
-    /// The blocks of clients.
     pub blocks: Vec<(String, ClientBlock)>,
     /// Everything that it does not say in the words of the format.
     pub notes: Vec<ImportNote>,

@@ -103,7 +103,6 @@ pub(super) fn has_places(path: &str, profiles: &Profiles) -> bool {
 pub(super) struct LinkedDirectory {
     /// The path by which a client finds it.
     pub(super) path: String,
-    /// The directory itself.
     pub(super) real: String,
 }
 

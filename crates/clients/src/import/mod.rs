@@ -70,7 +70,6 @@ pub struct OriginalFile<'f> {
     pub stem: &'f str,
     /// The other tool that wrote it, if it is not a client's.
     pub peer: Option<&'f str>,
-    /// Its text.
     pub source: &'f Arc<Source>,
 }
 
@@ -107,7 +106,6 @@ pub enum ImportRefusal {
     /// It has bytes that are no UTF-8.
     #[error("is not UTF-8; save it as UTF-8")]
     NotUtf8,
-    /// It has no text.
     #[error("has no text below its frontmatter")]
     NoText,
     /// It is not TOML, in which its client writes such files.

@@ -134,7 +134,6 @@ fn variant_keys(item: &ImportedItem) -> Vec<String> {
 
 /// The result of comparing the texts of two items.
 enum Alike {
-    /// They say something else.
     Other,
     /// They could be one item.
     Same,

@@ -78,7 +78,6 @@ const fn peer_file(
 /// A server, and the line that it begins on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundServer {
-    /// The server.
     pub server: Server,
     /// The line, from 1.
     pub line: usize,

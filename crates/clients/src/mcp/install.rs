@@ -16,7 +16,6 @@ pub struct ServerEdit<'s> {
     /// The path below the base, for messages.
     pub shown: String,
     file: ClientFile<'s>,
-    /// The change.
     pub change: ServerChange,
 }
 
@@ -25,7 +24,6 @@ pub struct ServerEdit<'s> {
 pub enum ServerChange {
     /// It is as it should be.
     None,
-    /// It gets this text.
     Write(String),
     /// It held nothing else, and is removed.
     Remove,
@@ -72,7 +70,6 @@ pub fn plan_server<'s>(
 }
 
 impl ServerEdit<'_> {
-    /// Carries the change out.
     pub fn apply(&self) -> Result<(), ServerFileError> {
         let text = match &self.change {
             ServerChange::None | ServerChange::Kept(_) => None,

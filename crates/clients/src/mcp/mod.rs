@@ -35,18 +35,14 @@ pub struct Server {
 pub enum Transport {
     /// A program to start, spoken to over its standard streams.
     Stdio {
-        /// The program.
         command: String,
-        /// Its arguments.
         args: Vec<String>,
         /// Variables for its environment, in order.
         env: Vec<(String, String)>,
     },
-    /// A server elsewhere.
     Remote {
         /// Streamable HTTP, or the older event stream.
         protocol: Protocol,
-        /// Its address.
         url: String,
         /// Headers to send, in order.
         headers: Vec<(String, String)>,
@@ -56,9 +52,7 @@ pub enum Transport {
 /// The protocol of a remote server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// Streamable HTTP.
     Http,
-    /// Server-sent events.
     Sse,
 }
 

@@ -11,7 +11,6 @@ use crate::profile::known_clients;
 /// A server, and who is to have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredServer {
-    /// The server.
     pub server: Server,
     /// The clients that it is for; `None` for all.
     pub clients: Option<Vec<String>>,

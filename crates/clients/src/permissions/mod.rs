@@ -18,9 +18,7 @@ use crate::mcp;
 pub enum RuleDecision {
     /// It happens without a question.
     Allow,
-    /// The user is asked.
     Ask,
-    /// It does not happen.
     Deny,
 }
 
@@ -39,7 +37,6 @@ pub enum RuleSubject {
     Read,
     /// Changing files, by a pattern.
     Edit,
-    /// Fetching, by a host.
     Web,
     /// MCP servers, by a name, or by a name and a tool.
     Mcp,
@@ -69,7 +66,6 @@ impl RuleSubject {
 /// One rule of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionRule {
-    /// The decision.
     pub decision: RuleDecision,
     /// The thing that it is about.
     pub subject: RuleSubject,
@@ -89,7 +85,6 @@ impl fmt::Display for PermissionRule {
 /// The permissions and ignored files of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProjectPermissions {
-    /// The rules, by decision.
     pub rules: Vec<PermissionRule>,
     /// Patterns of files that clients leave alone, in the style of `.gitignore`.
     pub ignored: Vec<String>,

@@ -15,7 +15,6 @@ pub use unread::{UnreadFile, client_directories, collect_unread_files};
 /// The place where a client would find an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reads<'p> {
-    /// The client.
     pub client: &'p Profile,
     /// The paths, with `/`: its own, then others that it reads, too.
     pub paths: Vec<String>,
@@ -41,9 +40,7 @@ pub fn collect_reads<'p>(
 /// An item that a client reads more than once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicate {
-    /// The client.
     pub client: String,
-    /// The item.
     pub item: ItemId,
     /// Its paths, two at least: the client's own comes first.
     pub paths: Vec<String>,

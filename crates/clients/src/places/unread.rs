@@ -10,11 +10,9 @@ use brief_profiles::{BUILTIN, ClientDirectory, List, Text};
 /// A file that no client reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadFile {
-    /// The path, with `/`.
     pub path: String,
     /// The reason why it is not read.
     pub why: String,
-    /// The way out.
     pub help: &'static str,
 }
 

@@ -154,7 +154,6 @@ pub enum OutputForm {
     Markdown,
     /// TOML: the fields as keys, and the body at this key.
     Toml(String),
-    /// YAML: the same.
     Yaml(String),
 }
 
@@ -222,7 +221,6 @@ impl Layout {
 /// The treatment of fields that the format does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownFields {
-    /// They are left out.
     #[default]
     Drop,
     /// They are handed on, types unchanged.
@@ -232,7 +230,6 @@ pub enum UnknownFields {
 /// One field of an output's front matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldRule {
-    /// Its name.
     pub key: String,
     /// The origin of its value.
     pub value: FieldValue,
@@ -258,50 +255,35 @@ impl FieldRule {
 /// The origin of a field's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {
-    /// From the item.
     Item {
-        /// The item's field.
         from: From,
         /// Its form in the output.
         shape: Shape,
         /// The value that is written when the item has none.
         default: Option<String>,
     },
-    /// Always the same.
     Constant(Constant),
 }
 
 /// A value that is the same in every output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Constant {
-    /// A text.
     Text(String),
-    /// Yes or no.
     Boolean(bool),
-    /// A whole number.
     Number(i64),
 }
 
 /// A field of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum From {
-    /// `name`.
     Name,
-    /// `description`.
     Description,
-    /// `scope.paths`, of a rule.
     ScopePaths,
-    /// `mode`, of an agent.
     Mode,
-    /// `model`, of an agent.
     Model,
-    /// `tools`, of an agent.
     Tools,
-    /// `preload-skills`, of an agent.
     PreloadSkills,
-    /// `argument-hint`, of a command.
     ArgumentHint,
-    /// `arguments`, of a command.
     Arguments,
 }
 
@@ -343,9 +325,7 @@ impl From {
 /// The form of a value in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// A text.
     Text,
-    /// A list of texts.
     List,
     /// One text, with `,` and no blank between the parts.
     Comma,
@@ -381,12 +361,10 @@ impl Shape {
 /// The condition under which a field is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FieldCondition {
-    /// Always.
     #[default]
     Always,
     /// For a rule with `scope.paths`.
     Scoped,
-    /// For everything else.
     Unscoped,
 }
 

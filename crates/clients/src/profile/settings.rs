@@ -27,7 +27,6 @@ pub struct ProfileOptions {
 /// The scope of the places that files go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProfileScope {
-    /// Those of a project.
     #[default]
     Project,
     /// Those of a user, below the home directory.
@@ -68,7 +67,6 @@ pub enum FirstHeading {
     /// The item's name, as it is.
     #[default]
     Name,
-    /// None.
     Never,
 }
 
@@ -85,10 +83,8 @@ pub enum License {
 /// The treatment of a skill's fields that the open standard does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AgentSkills {
-    /// They are handed on.
     #[default]
     Extended,
-    /// They are left out.
     Strict,
 }
 
@@ -111,7 +107,6 @@ pub struct ProfileSettings {
     pub clients: Option<Vec<String>>,
     /// The layout that the project chooses; `None` for the section's own.
     pub layout: Option<Sharing>,
-    /// The options of compiling.
     pub options: ProfileOptions,
     /// The settings of files of the user that say `leave`.
     pub left: BTreeSet<String>,

@@ -17,7 +17,6 @@ pub struct ListEntry {
     pub home_files: Option<SharedFiles>,
     /// The key of the list.
     pub list: String,
-    /// The entry.
     pub value: String,
     /// The entry in a user's own file.
     pub home_value: String,
@@ -70,7 +69,6 @@ pub struct SharedFiles {
 }
 
 impl SharedFiles {
-    /// Returns all names.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.usual.as_str()).chain(self.others.iter().map(String::as_str))
     }
@@ -116,7 +114,6 @@ pub(super) fn parse_mention(entry: &TomlEntry<'_>) -> Result<Mention, TomlProble
     Ok(Mention { file, unless, intro, line, is_loaded, setting })
 }
 
-/// Reads the table `bridge`.
 pub(super) fn parse_bridge(entry: &TomlEntry<'_>) -> Result<Bridge, TomlProblem> {
     let mut keys = TableReader::new(entry.table()?.entries());
     let (from, usual) = (keys.get("from", parse_file), keys.get("file", parse_file));

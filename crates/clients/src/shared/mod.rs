@@ -44,7 +44,6 @@ pub fn merge_entries(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged
     Ok(merger.merged)
 }
 
-/// A merge under way.
 struct Merger<'m> {
     request: &'m Merge<'m>,
     merged: MergedOutput,

@@ -75,7 +75,6 @@ fn find_earlier_form<'e>(
     Ok(None)
 }
 
-/// A table of ours.
 struct OwnTable<'e> {
     key: &'e str,
     name: &'e str,

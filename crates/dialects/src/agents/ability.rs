@@ -11,15 +11,11 @@ use serde::{Serialize, Serializer};
 pub enum Base {
     /// Read and write files of the project.
     Fs,
-    /// Fetch from the network.
     Network,
-    /// Start programs.
     Sh,
     /// Offer the agent's tools to the model, and let tools call each other.
     Tool,
-    /// Call MCP servers.
     Mcp,
-    /// Use a browser.
     Browser,
     /// Read the environment variables that the agent requires.
     Env,
@@ -47,7 +43,6 @@ impl Base {
 /// One ability: a whole one, or a single program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ability {
-    /// A whole ability.
     Base(Base),
     /// `sh:<command>`: one program, by its bare name.
     Program(String),
@@ -94,28 +89,16 @@ impl Serialize for Ability {
     }
 }
 
-/// An invalid ability.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AbilityError {
-    /// The name is unknown.
     #[error("unknown ability `{name}`")]
-    Unknown {
-        /// The text as written.
-        name: String,
-    },
-    /// Only `sh` has scopes.
+    Unknown { name: String },
     #[error("`{name}` has a scope, but only `sh:<command>` can have one")]
-    Scope {
-        /// The text as written.
-        name: String,
-    },
+    Scope { name: String },
     /// A program must be a bare name.
     #[error("`{name}` does not name a program")]
-    Program {
-        /// The text as written.
-        name: String,
-    },
+    Program { name: String },
 }
 
 impl AbilityError {

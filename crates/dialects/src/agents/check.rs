@@ -43,7 +43,6 @@ pub(super) fn check_agent(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
     notes.list.extend(agent.template_problems());
 }
 
-/// A1, Y1: `agents/<category>_<agent-name>.agent.md`.
 fn file_name(agent: &Agent, notes: &mut AgentNotes<'_>) {
     let path = agent.source.path();
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();

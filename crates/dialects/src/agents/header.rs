@@ -74,7 +74,6 @@ pub(super) struct Given {
     pub(super) span: Span,
 }
 
-/// One entry of `commands`.
 #[derive(Debug)]
 pub(super) enum CommandEntry {
     Inline(Command),

@@ -14,7 +14,6 @@ pub enum InvokeError {
     /// The text uses arguments that were not given.
     #[error("the command `{command}` needs {}", quote_names(.missing))]
     Missing {
-        /// The command.
         command: String,
         /// The missing placeholders, as written, each once and in order.
         missing: Vec<String>,
@@ -22,7 +21,6 @@ pub enum InvokeError {
     /// The text would be too long.
     #[error("the text of the command `{command}` would exceed {limit} bytes")]
     TooLong {
-        /// The command.
         command: String,
         /// The limit in bytes.
         limit: usize,
@@ -32,7 +30,6 @@ pub enum InvokeError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommandPiece<'t> {
     Literal(&'t str),
-    /// `$1`: the digits.
     Positional(&'t str),
     All,
 }

@@ -30,11 +30,9 @@ pub struct AgentOptions<'o> {
     /// The project: commands are read only from inside it. An agent outside it, or without a
     /// project, has the directory above its `agents` directory instead.
     pub root: Option<&'o Path>,
-    /// Texts of remote commands.
     pub fetched: &'o [Fetched],
 }
 
-/// A loaded agent file.
 #[derive(Debug)]
 pub struct Loaded {
     path: PathBuf,
@@ -156,9 +154,7 @@ fn resolve_command_base<'p>(
 /// The owner of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentOwner {
-    /// The project.
     Project,
-    /// The user.
     Home,
 }
 

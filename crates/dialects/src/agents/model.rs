@@ -15,7 +15,6 @@ pub const SUFFIX: &str = ".agent.md";
 /// The directory of agent files.
 pub const DIRECTORY: &str = "agents";
 
-/// An agent.
 #[derive(Debug, Clone)]
 pub struct Agent {
     /// The text and its path.
@@ -24,13 +23,10 @@ pub struct Agent {
     pub name: AgentName,
     /// The version of the definition.
     pub version: String,
-    /// A single emoji.
     pub icon: String,
-    /// The name for people.
     pub title: String,
     /// The description; may be empty.
     pub description: String,
-    /// Active, deprecated or disabled.
     pub status: AgentStatus,
     /// The rendering of its texts.
     pub template_engine: TemplateEngine,
@@ -64,17 +60,14 @@ impl Agent {
     }
 }
 
-/// The parts of `<category>_<agent-name>.agent.md`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentName {
     /// The part before the first `_`; `None` for a name without one.
     pub category: Option<String>,
-    /// The rest.
     pub name: String,
 }
 
 impl AgentName {
-    /// Splits a file name.
     pub fn from_file_name(file_name: &str) -> AgentName {
         let stem = file_name.strip_suffix(SUFFIX).or_else(|| file_name.strip_suffix(".md"));
         let stem = stem.unwrap_or(file_name);
@@ -90,12 +83,10 @@ impl AgentName {
 /// The lifecycle state of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AgentStatus {
-    /// In use.
     #[default]
     Active,
     /// In use, and to be replaced.
     Deprecated,
-    /// Not to be run.
     Disabled,
 }
 
@@ -114,13 +105,10 @@ impl AgentStatus {
     }
 }
 
-/// The rendering of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TemplateEngine {
-    /// With Handlebars.
     #[default]
     Handlebars,
-    /// No rendering.
     Off,
 }
 
@@ -137,7 +125,6 @@ impl TemplateEngine {
 /// Recommendations, which never fail a start.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Recommended {
-    /// Models that work well.
     pub models: Vec<String>,
     /// Capabilities that a model should have.
     pub capabilities: Vec<String>,
@@ -171,9 +158,7 @@ impl From<Startup> for String {
 /// A text of an agent and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentText {
-    /// The text, as written.
     pub text: String,
-    /// The origin.
     pub origin: TextOrigin,
 }
 
@@ -210,9 +195,7 @@ pub struct Command {
     pub hint: Hint,
     /// The text, with `$1` and `$ARGUMENTS` in it.
     pub body: String,
-    /// Its origin.
     pub origin: CommandOrigin,
-    /// Its entry in `commands`.
     pub span: Span,
 }
 
@@ -227,10 +210,8 @@ pub enum CommandOrigin {
     Remote(Remote),
 }
 
-/// A remote command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
-    /// Its address.
     pub url: String,
     /// The place of the address in the agent.
     pub span: Span,
@@ -243,7 +224,6 @@ pub struct Remote {
 pub enum RemoteState {
     /// None: it was not fetched.
     Unresolved,
-    /// The network.
     Fetched,
     /// The cache of an earlier fetch.
     Kept,
@@ -260,11 +240,9 @@ impl RemoteState {
     }
 }
 
-/// The value of `argument-hint`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(untagged)]
 pub enum Hint {
-    /// No hint.
     #[default]
     None,
     /// One string for all arguments.
@@ -321,7 +299,6 @@ pub struct ToolCode {
     pub code: String,
     /// The span of the code in the file.
     pub span: Span,
-    /// The heading above it.
     pub heading: Span,
 }
 

@@ -13,7 +13,6 @@ use super::value::AgentValue;
 /// The rendered texts of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// The system message.
     pub system: String,
     /// The rules; may be empty.
     pub rules: String,

@@ -55,7 +55,6 @@ impl<'a> Effective<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentRefusal {
-    /// Its author disabled it.
     #[error("the agent is disabled")]
     Disabled,
     /// Required variables have no value; only their names are shown.

@@ -23,7 +23,6 @@ pub(super) struct Sections {
 /// A value of the body.
 #[derive(Debug, Clone)]
 pub(super) struct SectionValue {
-    /// The text; never empty.
     pub(super) text: String,
     /// The text as written, before markup was removed.
     pub(super) raw: String,

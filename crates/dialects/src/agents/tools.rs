@@ -14,7 +14,6 @@ use super::notes::AgentNotes;
 /// One field of the object that the code returned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluated {
-    /// The key.
     pub key: String,
     /// True if `fn` can be called.
     pub has_function: bool,
@@ -29,7 +28,6 @@ pub struct Evaluated {
 pub struct Scheme {
     /// The name, in the spelling of the key.
     pub name: String,
-    /// The description.
     pub description: String,
     /// Its arguments, as JSON Schema.
     pub parameters: Json,
@@ -52,9 +50,7 @@ impl Scheme {
 pub struct ToolProblem {
     /// The rule that it breaks. An error keeps the agent from running.
     pub rule: Rule,
-    /// The problem.
     pub message: String,
-    /// The advice.
     pub help: String,
 }
 

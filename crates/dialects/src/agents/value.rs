@@ -5,18 +5,13 @@
 use brief_syntax::yaml::{self, Node, Yaml};
 use serde::ser::{Serialize, Serializer};
 
-/// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentValue {
-    /// Null.
     Null,
-    /// A quoted string.
     Text(String),
     /// An unquoted word: a number, a boolean, or a string.
     Plain(String),
-    /// A list.
     List(Vec<AgentValue>),
-    /// A mapping, in order.
     Fields(Vec<(String, AgentValue)>),
 }
 

@@ -13,7 +13,6 @@ use brief_safety::sensitive::{self, Leaf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ecosystem {
-    /// JavaScript packages in `node_modules`.
     Npm,
     /// Python distributions in a virtual environment.
     Pypi,
@@ -82,7 +81,6 @@ const LONGEST_NAME: usize = 256;
 pub struct PackageName {
     /// The ecosystem, if it is named.
     pub ecosystem: Option<Ecosystem>,
-    /// The name without it.
     pub name: String,
 }
 
@@ -132,7 +130,6 @@ pub(super) fn is_plain(path: &str) -> bool {
 /// A package of one version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct PackageId {
-    /// The kind of package.
     pub ecosystem: Ecosystem,
     /// The name by which it is installed, which is that of its place.
     pub name: String,
@@ -149,10 +146,8 @@ impl fmt::Display for PackageId {
     }
 }
 
-/// An installed package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
-    /// Its name and version.
     pub id: PackageId,
     /// The name that the package gives itself, where that is another one.
     pub declared: Option<String>,
@@ -173,7 +168,6 @@ pub struct Package {
 /// A file of guidance in a package.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ShippedFile {
-    /// The kind.
     pub kind: ShippedKind,
     /// The path below the package's directory, with `/`.
     pub slashed: String,
@@ -182,15 +176,11 @@ pub struct ShippedFile {
 /// A kind of guidance in a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ShippedKind {
-    /// `AGENTS.md`.
     AgentsMd,
-    /// `AGENTS.yaml` or `AGENTS.yml`.
     AgentsYaml,
-    /// A file in `.context`.
     Context,
     /// A `SKILL.md` in `skills` or `.agents/skills`.
     Skill,
-    /// `llms.txt`.
     LlmsTxt,
 }
 
@@ -277,7 +267,6 @@ pub enum DependencyChoice {
     Recorded,
     /// Those, and every direct dependency that ships guidance.
     Direct,
-    /// Those, and these.
     Named(Vec<PackageName>),
 }
 

@@ -40,7 +40,6 @@ pub(super) trait Packages {
 pub enum DependencyExtent {
     /// Those that the project's own manifests name.
     Direct,
-    /// Every installed one.
     All,
 }
 

@@ -26,7 +26,6 @@ const SKILL_DEPTH: usize = 8;
 /// A text that a package ships.
 #[derive(Debug, Clone)]
 pub struct ShippedText {
-    /// The file.
     pub file: ShippedFile,
     /// Its path, absolute.
     pub path: PathBuf,

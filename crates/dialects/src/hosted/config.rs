@@ -27,15 +27,10 @@ use crate::json::json_options;
 pub struct ConfigFile {
     /// The text and its path.
     pub source: Arc<Source>,
-    /// `clientContext.includeFiles`.
     pub include_files: Vec<(String, Span)>,
-    /// `clientContext.excludeFiles`.
     pub exclude_files: Vec<(String, Span)>,
-    /// `clientContext.ignoreGlobalContext`.
     pub ignore_global_context: Option<(bool, Span)>,
-    /// `clientContext.ignoreAncestorContext`.
     pub ignore_ancestor_context: Option<(bool, Span)>,
-    /// `mcpServers`, by name.
     pub servers: Vec<(String, McpEntry, Span)>,
 }
 
@@ -329,18 +324,14 @@ impl ConfigReader<'_> {
 /// A configuration file with its scope.
 #[derive(Debug)]
 pub struct Layer {
-    /// The content.
     pub file: ConfigFile,
-    /// Its scope.
     pub scope: HostedScope,
     /// The directory that holds its context directory.
     pub owner: Arc<Path>,
 }
 
-/// The merged layers.
 #[derive(Debug, Default)]
 pub struct MergedConfig {
-    /// The patterns and flags.
     pub config: Config,
     /// The servers in the order of their first declaration, each with the entry nearest to the
     /// working directory.

@@ -14,7 +14,6 @@ use super::place::{path_diagnostic, unreadable_diagnostic};
 use super::resolve::Judge;
 use brief_safety::sensitive::{self, Leaf};
 
-/// An existing context directory.
 pub(super) struct ContextDir {
     pub(super) scope: HostedScope,
     /// The directory that it belongs to.

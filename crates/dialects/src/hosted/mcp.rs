@@ -14,7 +14,6 @@ use super::model::{
 /// A server entry of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum McpEntry {
-    /// A complete server.
     Server(McpServer),
     /// `{"disabled": true}` alone: turns the inherited entry off.
     Disable,

@@ -112,20 +112,16 @@ pub enum Anchor {
 /// The rule for `includeFiles` of a project that leave the mounted directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Outside {
-    /// They are refused.
     #[default]
     Refuse,
-    /// They are followed.
     Allow,
 }
 
 /// The use of our own list of sensitive names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExtraNames {
-    /// Its files are excluded.
     #[default]
     Exclude,
-    /// Its files are allowed.
     Allow,
 }
 

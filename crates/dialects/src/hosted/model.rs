@@ -14,15 +14,12 @@ use super::pattern::HostedPattern;
 /// The source of a context file, in the order of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HostedScope {
-    /// The user's global directory.
     Global,
     /// The mounted directory, if the working directory is below it.
     Mounted,
     /// A directory between the mounted and the working one.
     Ancestor,
-    /// The working directory.
     Working,
-    /// An `includeFiles` pattern.
     Include,
 }
 
@@ -42,7 +39,6 @@ impl HostedScope {
 /// The condition under which a context file is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Trigger {
-    /// Always.
     Always,
     /// If one of the globs matches the file of the question.
     Auto,
@@ -87,7 +83,6 @@ impl fmt::Display for Trigger {
     }
 }
 
-/// One context file.
 #[derive(Debug, Clone)]
 pub struct HostedFile {
     /// The text and its path.
@@ -100,11 +95,9 @@ pub struct HostedFile {
     pub globs: Globs,
     /// True for a file that is to be ignored.
     pub disabled: bool,
-    /// Its trigger.
     pub trigger: Trigger,
 }
 
-/// The value of `globs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Globs {
     /// The field is missing: all files.
@@ -126,9 +119,7 @@ impl Globs {
 /// The place of a value in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostedOrigin {
-    /// The configuration file.
     pub source: Arc<Source>,
-    /// The value in it.
     pub span: Span,
     /// The scope of the file.
     pub scope: HostedScope,
@@ -137,7 +128,6 @@ pub struct HostedOrigin {
 }
 
 impl HostedOrigin {
-    /// Returns the configuration file.
     pub fn path(&self) -> &Path {
         self.source.path()
     }
@@ -165,16 +155,13 @@ pub struct Config {
     pub include_files: Vec<ConfigPattern>,
     /// The patterns that exclude files, in order, each once.
     pub exclude_files: Vec<ConfigPattern>,
-    /// Leaves global files out.
     pub ignore_global_context: Flag,
     /// Leaves files of directories above the working one out.
     pub ignore_ancestor_context: Flag,
 }
 
-/// A pattern as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigPattern {
-    /// The text.
     pub pattern: String,
     /// Its first place; `None` for a default.
     pub origin: Option<HostedOrigin>,
@@ -220,9 +207,7 @@ impl Default for Config {
 /// A server of the merged configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfiguredServer {
-    /// Its name.
     pub name: String,
-    /// Its connection.
     pub server: McpServer,
     /// The place of the entry in force.
     pub origin: HostedOrigin,
@@ -233,15 +218,11 @@ pub struct ConfiguredServer {
 /// A context file that counts for a question.
 #[derive(Debug, Clone)]
 pub struct HostedItem {
-    /// The file.
     pub file: HostedFile,
     /// Its name without directories and extension.
     pub name: String,
-    /// Its source.
     pub scope: HostedScope,
-    /// Active, listed or manual.
     pub state: State,
-    /// The reason, in words.
     pub reason: String,
     /// The first line of the body, from 1.
     pub line: usize,
@@ -268,6 +249,5 @@ pub struct OmittedFile {
     pub path: PathBuf,
     /// The scope that it would have.
     pub scope: HostedScope,
-    /// The reason, in words.
     pub reason: String,
 }

@@ -17,7 +17,6 @@ use super::pattern::HostedPattern;
 /// The format of a context file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContextFormat {
-    /// Plain text.
     Text,
     /// Markdown, possibly with front matter.
     Markdown,

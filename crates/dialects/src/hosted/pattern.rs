@@ -6,7 +6,6 @@ use brief_syntax::glob::{Alternatives, Glob, GlobError, GlobOptions, LetterCase}
 pub(super) const OPTIONS: GlobOptions =
     GlobOptions { case: LetterCase::Insensitive, alternatives: Alternatives::CommaOrBar };
 
-/// A pattern for files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostedPattern {
     written: Box<str>,
@@ -24,7 +23,6 @@ enum Subject {
 }
 
 impl HostedPattern {
-    /// Compiles a pattern.
     pub fn new(written: &str) -> Result<HostedPattern, GlobError> {
         let text = normalize_pattern(written);
         let glob = Glob::with_options(&text, OPTIONS)?;

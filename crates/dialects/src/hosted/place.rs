@@ -310,7 +310,6 @@ fn global_path(
     Some(at(owner, true))
 }
 
-/// Expands a leading `~`.
 pub(super) fn expand_home(text: &str, home: Option<&Path>) -> Option<PathBuf> {
     let rest = text.strip_prefix('~')?;
     if rest.is_empty() {

@@ -25,11 +25,9 @@ use super::apply_to::{CliRule, at_any_depth, split_negation};
 pub(super) enum Semantics {
     /// Lines of a `.gitignore`, after braces.
     Claude,
-    /// Paths from the workspace.
     Workspace,
     /// The same, and a text is one pattern, whatever commas it has.
     Whole,
-    /// Paths at any depth.
     Copilot,
 }
 
@@ -45,7 +43,6 @@ pub(super) struct Globs {
     cli: OnceLock<Vec<CliRule>>,
 }
 
-/// One pattern, braces expanded.
 #[derive(Debug)]
 struct Rule {
     glob: Glob,
@@ -59,9 +56,14 @@ struct Rule {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum GlobsProblem {
     /// One of them is no pattern.
-    Invalid { span: Span, pattern: String, error: GlobError },
-    /// There are too many.
-    TooMany { span: Span },
+    Invalid {
+        span: Span,
+        pattern: String,
+        error: GlobError,
+    },
+    TooMany {
+        span: Span,
+    },
 }
 
 impl Globs {
@@ -217,7 +219,6 @@ impl Globs {
         })
     }
 
-    /// Returns the compiled patterns.
     pub(super) fn compiled_globs(&self) -> impl Iterator<Item = &Glob> {
         self.rules.iter().map(|rule| &rule.glob)
     }

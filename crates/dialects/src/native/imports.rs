@@ -20,7 +20,6 @@ use super::model::{Folder, Guide, Use};
 use super::parse::parse_imported;
 use super::read::{NativeReader, NotRead};
 
-/// A path after `@`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Import {
     path: String,

@@ -86,7 +86,6 @@ impl Guide {
         self.source.path()
     }
 
-    /// Returns where it stands.
     pub(super) fn origin(&self) -> Origin<'_> {
         Origin { dialect: NAME, path: self.path(), line: self.line }
     }
@@ -146,7 +145,6 @@ pub(super) struct Scope {
 pub(super) enum Use {
     /// It is in the briefing, for this reason unless it has a scope.
     Active(Cow<'static, str>),
-    /// By its description.
     Listed,
     /// Only when it is mentioned.
     Manual,
@@ -159,7 +157,6 @@ pub(super) enum Use {
 /// Everything that belongs to one directory.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// Its owner.
     pub(super) owner: Owner,
     /// The directory below the mounted one, with `/` between names. What the user has is about the
     /// mounted directory.

@@ -13,13 +13,11 @@ use super::settings::{Setting, with_object};
 /// The files of settings, by what counts first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SettingsRank {
-    /// Below the home directory.
     User,
     /// In the project, for everyone.
     Project,
     /// In the project, for one user.
     Local,
-    /// Of the machine.
     Machine,
 }
 

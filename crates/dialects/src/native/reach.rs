@@ -278,7 +278,6 @@ struct Taken<'s> {
     paths: HashMap<&'s Path, FileSet>,
     /// By the file itself: where a guide applies, and where the first one is for all files.
     links: HashMap<&'s Path, (FileSet, FileSet)>,
-    /// By what is listed.
     texts: HashMap<Offer<'s>, FileSet>,
 }
 

@@ -30,13 +30,11 @@ pub(super) struct NativeReader<'s> {
     system: &'s dyn System,
     /// The clients that are known in the project.
     pub(super) known: &'s KnownClients,
-    /// Without links.
     root: PathBuf,
     /// The root as text, for the list of names that hold secrets.
     above: String,
     /// The bytes that may still be read.
     pub(super) bytes: usize,
-    /// The problems.
     pub(super) diagnostics: Vec<Diagnostic>,
     /// Files found, readable or not.
     pub(super) found: usize,
@@ -48,7 +46,6 @@ pub(super) enum NotRead {
     Directory,
     /// It is a link, or a path, that leaves the root.
     Outside,
-    /// For this reason.
     Refused(String),
 }
 
@@ -60,7 +57,6 @@ pub(super) struct Opened {
     pub(super) handle: Box<dyn Dir>,
     /// By which name it was found.
     pub(super) path: PathBuf,
-    /// Without links.
     pub(super) real: PathBuf,
 }
 
@@ -70,7 +66,6 @@ pub(super) struct Level<'l> {
     pub(super) handle: &'l dyn Dir,
     /// Absolute, without links.
     pub(super) path: &'l Path,
-    /// Below the mounted directory.
     pub(super) directory: &'l str,
     pub(super) owner: Owner,
     /// True if a name may be there.
@@ -439,7 +434,6 @@ impl From<ReadError> for NotRead {
     }
 }
 
-/// An open directory, borrowed.
 #[derive(Clone, Copy)]
 pub(super) struct Here<'h> {
     handle: &'h dyn Dir,

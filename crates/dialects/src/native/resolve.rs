@@ -25,7 +25,6 @@ pub(super) struct NativeQuestion<'a, 's> {
     pub(super) client: Option<(&'s Client, &'s str)>,
     /// The directory it was started in; `None` for the mounted directory.
     pub(super) started: Option<&'a Path>,
-    /// The whole question.
     pub(super) moment: &'a Moment,
     /// The names that the user mentioned.
     pub(super) mentions: &'a [String],
@@ -60,7 +59,6 @@ impl<'a, 's> NativeQuestion<'a, 's> {
 pub(super) enum NativeTarget<'a> {
     /// All of the project, whatever the patterns say.
     Everything,
-    /// A file or directory.
     Path(&'a str, TargetKind),
     /// Something outside: only what the user has can be about it.
     Elsewhere,

@@ -33,7 +33,6 @@ pub(super) enum Setting {
     Switch { client: &'static str, is_on: bool, rank: SettingsRank },
 }
 
-/// A file of settings.
 pub(super) struct SettingsFile {
     /// Below the directory that it is about.
     pub(super) path: &'static str,
@@ -88,7 +87,6 @@ pub(super) const PROJECT: &[SettingsFile] = &[
     settings_file(".claude/settings.local.json", Kind::ClaudeLocal),
 ];
 
-/// Below the home directory.
 pub(super) const USER: &[SettingsFile] = &[
     settings_file(".gemini/settings.json", Kind::Gemini),
     settings_file(".codex/config.toml", Kind::Codex),

@@ -25,9 +25,7 @@ pub enum RuleUse {
     Active,
     /// The model chooses it by its description.
     Listed,
-    /// A user mentions it.
     Manual,
-    /// Never.
     Never,
 }
 
@@ -123,11 +121,8 @@ fn translate_patterns(semantics: Semantics, written: &[String]) -> (Vec<String>,
 
 /// A pattern in the words of the format.
 enum Translated {
-    /// These.
     Said(Vec<String>),
-    /// All files.
     Everything,
-    /// None.
     Unsayable,
 }
 

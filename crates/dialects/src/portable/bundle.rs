@@ -36,24 +36,12 @@ pub struct WideClosure {
 pub enum BundleError {
     /// A bundle lists an item that does not exist.
     #[error("the bundle `{bundle}` lists the {item}, which does not exist")]
-    Unresolved {
-        /// The bundle.
-        bundle: String,
-        /// The item.
-        item: ItemId,
-    },
+    Unresolved { bundle: String, item: ItemId },
     /// A bundle requires a bundle that does not exist.
     #[error("the bundle `{bundle}` needs the bundle `{name}`, which does not exist")]
-    Missing {
-        /// The bundle.
-        bundle: String,
-        /// The required bundle.
-        name: String,
-    },
-    /// A bundle is invalid.
+    Missing { bundle: String, name: String },
     #[error("the bundle `{bundle}` cannot be used: {problem}")]
     Invalid {
-        /// The bundle.
         bundle: String,
         /// The problem, with its place.
         problem: String,
@@ -61,12 +49,10 @@ pub enum BundleError {
     /// Several other registries have the named item or bundle, and the bundle's own has not.
     #[error("the bundle `{bundle}` lists the {what}, but several sources have it")]
     Ambiguous {
-        /// The bundle.
         bundle: String,
         /// The named item or bundle.
         what: String,
     },
-    /// Bundles require each other.
     #[error("bundles need each other: {}", chain.join(" -> "))]
     Circle {
         /// The bundles of the cycle; the first one is repeated at the end.
@@ -75,11 +61,8 @@ pub enum BundleError {
     /// A bundle requires another version.
     #[error("the bundle `{bundle}` needs `{name}` {wanted}, but {found}")]
     Version {
-        /// The bundle.
         bundle: String,
-        /// The required bundle.
         name: String,
-        /// The accepted versions.
         wanted: String,
         /// The existing version, or the reason why it has none.
         found: String,

@@ -9,7 +9,6 @@ use brief_safety::capability::byte_set;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Construct {
     pub(super) span: Span,
-    /// Its description.
     pub(super) what: &'static str,
     /// The client that understands it.
     pub(super) client: &'static str,

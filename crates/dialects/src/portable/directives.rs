@@ -9,7 +9,6 @@ use brief_syntax::markdown::Outline;
 /// The clients that a part is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Audience {
-    /// The listed clients.
     Only(Vec<String>),
     /// All clients except the listed ones.
     Except(Vec<String>),
@@ -32,20 +31,16 @@ pub struct DirectiveBlock {
     pub open: Span,
     /// The closing line, line break included.
     pub close: Span,
-    /// Its clients.
     pub audience: Audience,
 }
 
 /// A problem in the directives of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectiveProblem {
-    /// The place.
     pub span: Span,
-    /// The kind of problem.
     pub kind: DirectiveProblemKind,
 }
 
-/// The kinds of [`DirectiveProblem`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DirectiveProblemKind {
     /// A block is not closed.
@@ -57,7 +52,6 @@ pub enum DirectiveProblemKind {
         /// The offset of the outer block's opening line.
         outer: usize,
     },
-    /// A client is unknown.
     UnknownClient(String),
     /// The list of clients is invalid, for the given reason.
     List(&'static str),
@@ -68,9 +62,7 @@ pub enum DirectiveProblemKind {
 /// The directives of a body.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Directives {
-    /// The blocks, in order.
     pub blocks: Vec<DirectiveBlock>,
-    /// The problems, in order.
     pub problems: Vec<DirectiveProblem>,
 }
 

@@ -15,7 +15,6 @@ use super::span_problem;
 const DESCRIPTION_LENGTH: usize = 1024;
 const SKILL_DESCRIPTION_LENGTH: usize = 200;
 
-/// Names that Windows reserves.
 const RESERVED: [&str; 22] = [
     "aux", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "con", "lpt1",
     "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
@@ -69,9 +68,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
 /// The file or directory whose name an item's `name` must repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameHolder {
-    /// The item's directory.
     Directory,
-    /// The bundle's file.
     File,
 }
 
@@ -304,7 +301,6 @@ impl<'f> ItemFields<'f> {
         }
     }
 
-    /// §3.2.
     pub(super) fn check_rule(&mut self) {
         let Some(node) = self.field("scope") else { return };
         let Value::Mapping(scope) = node.value() else {
@@ -387,7 +383,6 @@ impl<'f> ItemFields<'f> {
         }
     }
 
-    /// §3.4.
     pub(super) fn check_agent(&mut self) {
         self.agent_mode();
         self.agent_model();
@@ -529,7 +524,6 @@ fn comma_place(pattern: &str) -> Option<CommaPlace> {
 mod tests {
     use super::*;
 
-    /// N03, N04, N05.
     #[test]
     fn names_are_letters_digits_and_hyphens() {
         for name in ["a", "a-b", "a--b", "0", &"a".repeat(64)] {

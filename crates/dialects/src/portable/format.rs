@@ -9,12 +9,9 @@ use brief_syntax::yaml::format_header;
 use super::model::{Bundle, ItemDocument, PortableItem};
 use super::registry::Registry;
 
-/// A formatted file.
 #[derive(Debug)]
 pub struct FormattedFile {
-    /// The file before formatting.
     pub source: Arc<Source>,
-    /// The formatted text.
     pub text: String,
     /// The reason why the body was not formatted.
     pub refused: Option<FormatRefusal>,

@@ -9,7 +9,6 @@ use super::model::PortableItem;
 /// A link to a file of the item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileLink {
-    /// The destination as written.
     pub span: Span,
     /// The target below the item's directory, without query and fragment.
     pub target: LinkTarget,

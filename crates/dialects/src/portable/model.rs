@@ -92,9 +92,7 @@ impl fmt::Display for ItemKind {
 /// The identity of an item in a registry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemId {
-    /// The kind.
     pub kind: ItemKind,
-    /// The name.
     pub name: String,
 }
 
@@ -144,12 +142,9 @@ impl ToolCapability {
 /// The way in which an agent is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AgentMode {
-    /// The user calls it.
     Primary,
-    /// Another agent calls it.
     #[default]
     Subagent,
-    /// Both call it.
     All,
 }
 
@@ -190,7 +185,6 @@ impl ItemDocument {
         mapping_of(self.front.header.as_ref()?.yaml.root()?)
     }
 
-    /// Returns a field.
     pub fn field(&self, name: &str) -> Option<Node<'_>> {
         self.fields()?.get(name)
     }
@@ -215,7 +209,6 @@ impl ItemDocument {
         mapping_of(mapping_of(self.field("metadata")?)?.get("imported")?)
     }
 
-    /// Returns the body.
     pub fn body(&self) -> &str {
         &self.source.text()[self.front.body_start..]
     }
@@ -273,9 +266,7 @@ pub(super) enum ItemOrigin {
 /// A body for one client.
 #[derive(Debug)]
 pub struct Override {
-    /// The client.
     pub client: String,
-    /// The file.
     pub source: Arc<Source>,
 }
 
@@ -306,17 +297,14 @@ impl PortableItem {
         &self.id
     }
 
-    /// Returns the kind.
     pub fn kind(&self) -> ItemKind {
         self.id.kind
     }
 
-    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.id.name
     }
 
-    /// Returns the item's directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -326,7 +314,6 @@ impl PortableItem {
         &self.slashed
     }
 
-    /// Returns the entry file.
     pub fn document(&self) -> &ItemDocument {
         &self.document
     }
@@ -366,7 +353,6 @@ impl PortableItem {
                     || self.slashed == name)
     }
 
-    /// Returns its diagnostics.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
@@ -376,7 +362,6 @@ impl PortableItem {
         self.diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error)
     }
 
-    /// Returns its description.
     pub fn description(&self) -> &str {
         self.document.field_text("description").unwrap_or_default()
     }
@@ -481,7 +466,6 @@ pub struct Bundle {
 /// A bundle that another one requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredBundle {
-    /// Its name.
     pub name: String,
     /// The accepted versions, as written.
     pub version: Option<String>,
@@ -490,7 +474,6 @@ pub struct RequiredBundle {
 }
 
 impl Bundle {
-    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -500,7 +483,6 @@ impl Bundle {
         &self.slashed
     }
 
-    /// Returns the file.
     pub fn document(&self) -> &ItemDocument {
         &self.document
     }
@@ -528,7 +510,6 @@ impl Bundle {
         }
     }
 
-    /// Returns its description.
     pub fn description(&self) -> Option<&str> {
         match &self.plugin {
             Some(plugin) => plugin.description.as_deref(),
@@ -541,7 +522,6 @@ impl Bundle {
         self.plugin.as_ref()
     }
 
-    /// Returns its diagnostics.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }

@@ -21,19 +21,16 @@ pub struct Compiled {
     pub notes: Vec<String>,
 }
 
-/// An output file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputFile {
     /// The path below the output directory, with `/`.
     pub path: String,
-    /// The content.
     pub content: OutputContent,
 }
 
 /// The content of an output file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputContent {
-    /// The given text.
     Text(String),
     /// A copy of this supporting file, with its executable bit.
     Copy(String),
@@ -79,7 +76,6 @@ pub trait Compiler {
 /// A line that a client's file adds to a file of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedLine {
-    /// The client.
     pub client: String,
     /// The path of the user's file.
     pub file: String,
@@ -92,7 +88,6 @@ pub struct AddedLine {
 pub struct Outputs<'o> {
     /// Every written file of an item, with `/`.
     pub files: &'o BTreeSet<String>,
-    /// The requested clients.
     pub clients: &'o [&'o str],
     /// The existing files of [`Compiler::watched_paths`].
     pub present: &'o BTreeSet<String>,
@@ -119,7 +114,6 @@ pub enum SharedEntry {
     Listed {
         /// The key of the list at the top level of the file.
         key: String,
-        /// The string.
         value: String,
     },
     /// A key in a table: a server of `.mcp.json`.
@@ -131,7 +125,6 @@ pub enum SharedEntry {
         /// The value, as JSON on one line.
         json: String,
     },
-    /// Lines between markers.
     Block {
         /// The lines, without the last line break.
         text: String,
@@ -170,7 +163,6 @@ pub struct Merge<'m> {
 pub enum Foreign {
     /// They stay, and are reported.
     Keep,
-    /// They are replaced.
     Replace,
 }
 

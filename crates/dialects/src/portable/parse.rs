@@ -54,7 +54,6 @@ pub(super) fn check_item(
     }
 }
 
-/// Reads a bundle.
 pub(super) fn parse_bundle(
     slashed: String,
     stem: &str,

@@ -81,7 +81,6 @@ impl Registry {
         self.bundles.get(first).filter(|bundle| bundle.name == name).map(|_| first)
     }
 
-    /// Returns all diagnostics, unsorted.
     pub fn all_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         let items = self.items.iter().flat_map(|item| &item.diagnostics);
         let bundles = self.bundles.iter().flat_map(|bundle| &bundle.diagnostics);
@@ -118,7 +117,6 @@ pub fn read_except(
 pub enum ClientDirectories {
     /// They hold items as any other directory does.
     Items,
-    /// They hold outputs.
     Outputs,
 }
 
@@ -531,7 +529,6 @@ enum EntryRole {
     Item,
     /// The entry file of an item in a directory that cannot be an item's.
     Misplaced,
-    /// Another file.
     Other,
 }
 

@@ -25,7 +25,6 @@ use super::resolve::{
 };
 use super::{FILE_NAMES, NAME};
 
-/// The dialect of `AGENTS.yaml`.
 #[derive(Debug, Clone, Copy)]
 pub struct Structured;
 

@@ -10,7 +10,6 @@ use crate::moment::{Actions, Timing};
 
 use super::pattern::Pattern;
 
-/// One context file.
 #[derive(Debug, Clone)]
 pub struct StructuredFile {
     /// The text and its path.
@@ -34,7 +33,6 @@ pub struct ContextEntry {
     pub index: usize,
     /// The first line of the entry, from 1.
     pub line: usize,
-    /// The guidance.
     pub content: String,
     /// The files that it applies to; never empty.
     pub patterns: Vec<Pattern>,
@@ -58,15 +56,11 @@ pub struct Decision {
     pub index: usize,
     /// The first line of the decision, from 1.
     pub line: usize,
-    /// The decision.
     pub decision: String,
-    /// The rationale.
     pub rationale: String,
-    /// The rejected alternatives.
     pub alternatives: Vec<Alternative>,
     /// The condition under which to reconsider it.
     pub revisit_when: Option<String>,
-    /// The date, `YYYY-MM-DD`.
     pub date: Option<String>,
     /// The files that it binds; never empty.
     pub patterns: Vec<Pattern>,
@@ -74,10 +68,8 @@ pub struct Decision {
     pub pattern_spans: Vec<Span>,
 }
 
-/// A rejected option.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Alternative {
-    /// The option.
     pub option: String,
     /// The reason for the rejection.
     pub reason_rejected: String,
@@ -86,12 +78,10 @@ pub struct Alternative {
 /// An entry that is not delivered.
 #[derive(Debug, Clone)]
 pub struct InvalidEntry {
-    /// `context` or `decision`.
     pub kind: &'static str,
     /// Its position in the file.
     pub name: Name<'static>,
     /// Its first line, from 1.
     pub line: usize,
-    /// The problem.
     pub problem: String,
 }

@@ -18,7 +18,6 @@ pub struct Pattern {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatternKind {
-    /// `**`: every file.
     Everything,
     File,
     Directory,
@@ -33,7 +32,6 @@ impl AsRef<str> for Pattern {
 }
 
 impl Pattern {
-    /// Compiles a pattern.
     pub fn new(written: &str) -> Result<Pattern, GlobError> {
         let stripped = strip_dot_slash(written);
         let glob = Glob::new(stripped)

@@ -30,7 +30,6 @@ use super::skill::{self, Skill};
 use super::slash::{self, CallArguments, SlashPiece};
 use super::text::{Expander, not_allowed};
 
-/// Assembles a prompt.
 pub fn assemble_prompt(
     library: &Library<'_>,
     request: &PromptRequest<'_>,

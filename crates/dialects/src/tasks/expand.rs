@@ -9,15 +9,12 @@ use memchr::{memchr, memchr2};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextPart<'t> {
     Text(&'t [u8]),
-    /// `${name}`.
     Parameter {
         name: &'t [u8],
     },
-    /// `` !`command` ``.
     Command {
         command: &'t [u8],
     },
-    /// `@path`.
     Path {
         /// The text after the `@`, up to white space; `\ ` is part of it.
         path: &'t [u8],
@@ -29,7 +26,6 @@ pub(crate) fn split_text_parts(text: &[u8]) -> TextParts<'_> {
     TextParts { text, at: 0, name_end: 0, command_end: 0 }
 }
 
-/// The iterator of [`parts`].
 pub(crate) struct TextParts<'t> {
     text: &'t [u8],
     at: usize,

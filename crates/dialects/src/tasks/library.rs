@@ -35,7 +35,6 @@ pub struct Library<'s> {
 
 struct OpenRoot<'s> {
     handle: HeldDir<'s>,
-    /// The directory, without links.
     path: Arc<Path>,
     origin: SearchOrigin,
     author: Author,
@@ -292,7 +291,6 @@ struct SearchFolder<'f> {
     handle: &'f dyn Dir,
     /// The path by which it was reached.
     path: &'f Path,
-    /// The path without links.
     real: &'f Path,
     depth: usize,
     place: TaskPlace,

@@ -32,7 +32,6 @@ pub enum Placed {
 pub enum HandEdits {
     /// Keep it, and report it.
     Keep,
-    /// Replace it.
     Replace,
 }
 

@@ -25,7 +25,6 @@ pub enum TaskFileKind {
     Task,
     /// A text that tasks call by `/name`.
     Command,
-    /// Guidance that selectors choose.
     Rule,
     /// A capability that the agent may read about.
     Skill,
@@ -102,7 +101,6 @@ pub struct TaskName {
     base: String,
 }
 
-/// An invalid task name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid task name {text:?}: {problem}")]
 pub struct TaskNameError {
@@ -135,7 +133,6 @@ impl TaskName {
         Ok(TaskName { namespace: namespace.map(str::to_owned), base: base.to_owned() })
     }
 
-    /// Returns the namespace.
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
     }
@@ -160,9 +157,7 @@ impl fmt::Display for TaskName {
 pub enum SearchOrigin {
     /// The command line, before all others.
     Given,
-    /// The project.
     Project,
-    /// The user's home directory.
     Home,
     /// The command line, after all others.
     Fallback,
@@ -202,21 +197,16 @@ impl Author {
     }
 }
 
-/// A directory to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchRoot {
-    /// The directory.
     pub path: PathBuf,
-    /// Its source.
     pub origin: SearchOrigin,
     /// The author of its files.
     pub author: Author,
 }
 
-/// A parsed file.
 #[derive(Debug, Clone)]
 pub struct TaskDocument {
-    /// Its kind.
     pub kind: TaskFileKind,
     /// The text that was read, with its path.
     pub source: Arc<Source>,
@@ -251,7 +241,6 @@ impl TaskDocument {
         }
     }
 
-    /// Returns the file.
     pub fn path(&self) -> &Path {
         self.source.path()
     }

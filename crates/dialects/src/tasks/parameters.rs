@@ -11,7 +11,6 @@ pub fn environment_name(parameter: &str) -> String {
     format!("BRIEF_PARAM_{parameter}")
 }
 
-/// An invalid parameter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("failed to parse parameter '{text}': expected key=value")]
 pub struct ParameterError {

@@ -22,15 +22,12 @@ pub struct PromptRequest<'r> {
     /// [`TaskFileKind::Task`], or [`TaskFileKind::Command`] for a command that is called alone: its arguments
     /// are among the parameters.
     pub kind: TaskFileKind,
-    /// The user's additional text.
     pub prompt: Option<&'r [u8]>,
-    /// The values of `${name}`.
     pub parameters: &'r Parameters,
     /// The user's selectors, in addition to the task's.
     pub selectors: &'r Selectors,
     /// The agent of the prompt; the task's own wins.
     pub agent: Option<CodingAgent>,
-    /// The parts to assemble.
     pub amount: Amount,
     /// The treatment of hidden text.
     pub hidden: HiddenInPrompt,
@@ -53,7 +50,6 @@ pub enum LimitedRules {
     Included,
 }
 
-/// The parts to assemble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Amount {
     /// Rules, skills and the task.
@@ -72,12 +68,10 @@ pub enum HiddenInPrompt {
     Kept,
 }
 
-/// An assembled prompt.
 #[derive(Debug)]
 pub struct Prompt {
     /// The task and its expanded text.
     pub task: Included,
-    /// The rules, in order.
     pub rules: Vec<Included>,
     /// The commands, one for each call, in the order of the calls.
     pub commands: Vec<Included>,
@@ -87,25 +81,21 @@ pub struct Prompt {
     pub left_out: Vec<OmittedDocument>,
     /// The agent of the prompt.
     pub agent: Option<CodingAgent>,
-    /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// A file in a prompt.
 #[derive(Debug)]
 pub struct Included {
-    /// The file.
     pub document: TaskDocument,
     /// The reason why it is used.
     pub reason: PromptReason,
-    /// Its expanded text.
     pub text: Vec<u8>,
 }
 
 /// A file that is not used.
 #[derive(Debug)]
 pub struct OmittedDocument {
-    /// The file.
     pub document: TaskDocument,
     /// The reason why it is not used.
     pub reason: PromptReason,
@@ -114,20 +104,16 @@ pub struct OmittedDocument {
 /// The reason why a file is used or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromptReason {
-    /// The user named it.
     Asked,
-    /// The task calls it.
     Called {
         /// The line of the call.
         line: usize,
         /// The text of the call.
         call: String,
     },
-    /// The selectors decide.
     Selected(SelectorVerdict),
     /// Another file of the same name comes first.
     Shadowed {
-        /// The other file.
         by: PathBuf,
     },
     /// It is the copy of an installed item for another agent.
@@ -137,7 +123,6 @@ pub enum PromptReason {
     },
     /// It is a supporting file of an installed item.
     Beside {
-        /// The item.
         item: String,
     },
     /// Its client limits it, in these words.
@@ -176,29 +161,20 @@ pub enum TaskError {
     /// No file has the name, or none that the selectors allow.
     #[error("no task found: {name}")]
     NotFound {
-        /// The name.
         name: String,
-        /// Similar names.
         nearest: Vec<String>,
         /// Files with the name, each with the reason why the selectors exclude it.
         excluded: Vec<(PathBuf, SelectorVerdict)>,
     },
     /// More than one file has the name.
     #[error("multiple tasks found with task_name: {name}")]
-    Ambiguous {
-        /// The name.
-        name: String,
-        /// The files.
-        files: Vec<PathBuf>,
-    },
+    Ambiguous { name: String, files: Vec<PathBuf> },
     /// The task is for an unknown agent.
     #[error("unknown agent: {agent} (supported: {})", CodingAgent::list_names().join(", "))]
     UnknownAgent {
         /// The agent that the task names.
         agent: String,
-        /// The task.
         path: PathBuf,
-        /// The line.
         line: usize,
     },
     /// The prompt would exceed the limit.
@@ -209,14 +185,7 @@ pub enum TaskError {
     },
     /// The front matter of the task is invalid YAML.
     #[error("the frontmatter of the task is not valid YAML: {problem}")]
-    Header {
-        /// The file.
-        path: PathBuf,
-        /// The line.
-        line: usize,
-        /// The problem.
-        problem: String,
-    },
+    Header { path: PathBuf, line: usize, problem: String },
     /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,

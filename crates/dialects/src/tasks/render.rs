@@ -14,19 +14,15 @@ at hand calls for one of them, read the file at its location first and follow it
 
 ";
 
-/// The parts to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptLayout {
     /// The task's front matter, first.
     pub front_matter: RenderedPart,
-    /// The rules.
     pub rules: RenderedPart,
-    /// The skills.
     pub skills: RenderedPart,
 }
 
 impl PromptLayout {
-    /// All parts.
     pub const WHOLE: PromptLayout = PromptLayout {
         front_matter: RenderedPart::Written,
         rules: RenderedPart::Written,
@@ -37,7 +33,6 @@ impl PromptLayout {
 /// The setting for one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RenderedPart {
-    /// The part is written.
     Written,
     /// The part is left out.
     LeftOut,

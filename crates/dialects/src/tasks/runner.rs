@@ -36,9 +36,7 @@ pub struct PromptCommand<'c> {
 /// The script of a rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Bootstrap<'b> {
-    /// The rule.
     pub document: &'b TaskDocument,
-    /// The script.
     pub script: Script<'b>,
     /// The parameters of the prompt.
     pub parameters: &'b Parameters,
@@ -49,7 +47,6 @@ pub struct Bootstrap<'b> {
 pub enum Script<'b> {
     /// An executable file beside the rule.
     File(&'b Path),
-    /// The rule's front matter.
     Inline(&'b str),
 }
 
@@ -64,6 +61,5 @@ pub enum NotRun {
     Denied,
     /// It failed, with this message.
     Failed(String),
-    /// The user interrupted it.
     Interrupted,
 }

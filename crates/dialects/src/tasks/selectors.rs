@@ -16,7 +16,6 @@ pub struct Selectors {
     wanted: Vec<(String, Vec<String>)>,
 }
 
-/// An invalid selector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid selector format: {text}")]
 pub struct SelectorError {
@@ -135,15 +134,12 @@ pub enum SelectorVerdict {
         /// The keys and values, such as `languages=go`.
         found: Vec<String>,
     },
-    /// No selector concerns it.
     Generic,
     /// It is for other values.
     Excluded {
-        /// The key.
         key: String,
         /// The values of the file.
         said: Vec<String>,
-        /// The wanted values.
         wanted: Vec<String>,
     },
     /// The task uses only files that match a selector, and this one matches none.

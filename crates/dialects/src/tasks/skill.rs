@@ -11,14 +11,11 @@ use super::prompt::PromptReason;
 const NAME_LENGTH: usize = 64;
 const DESCRIPTION_LENGTH: usize = 1024;
 
-/// An listed skill.
 #[derive(Debug)]
 pub struct Skill {
-    /// Its file.
     pub document: TaskDocument,
     /// Its name; by default that of its directory.
     pub name: String,
-    /// Its description.
     pub description: String,
     /// The reason why it is listed.
     pub reason: PromptReason,

@@ -9,8 +9,10 @@ use brief_syntax::markdown::Outline;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SlashPiece<'t> {
-    /// Text, line breaks included.
-    Text { offset: usize, text: &'t [u8] },
+    Text {
+        offset: usize,
+        text: &'t [u8],
+    },
     /// A line that calls a command, without its line break.
     Call(SlashCall<'t>),
 }

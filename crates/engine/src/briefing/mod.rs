@@ -158,7 +158,6 @@ pub struct Explanation {
 enum ExplanationEnd {
     /// The path that was asked about.
     Path(Arc<str>),
-    /// Another place.
     Place(ItemPlace),
 }
 

@@ -40,7 +40,6 @@ pub(crate) struct SeesTable<'c> {
 }
 
 impl<'c> SeesTable<'c> {
-    /// Asks for each viewer.
     pub(crate) fn from_catalog(
         catalog: &'c Catalog,
         root: &'c Path,

@@ -12,25 +12,15 @@
 /// The values that may stand in a place.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expected {
-    /// Anything.
     Any,
-    /// Nothing.
     Null,
-    /// A text.
     Text(Bounds),
-    /// A number.
     Number(Bounds),
-    /// A whole number.
     Integer(Bounds),
-    /// True or false.
     Boolean,
-    /// This text.
     Literal(String),
-    /// This flag.
     Flag(bool),
-    /// A list.
     List(Box<Expected>),
-    /// A list without elements.
     EmptyList,
     /// A table with any keys.
     Map(Box<Expected>),
@@ -38,16 +28,13 @@ pub enum Expected {
     Named(String),
     /// A text of a form that code knows.
     Form(String),
-    /// One of these.
     Either(Vec<Expected>),
 }
 
 /// The bounds of a number, or of the length of a text in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bounds {
-    /// The least.
     pub least: Option<f64>,
-    /// The most.
     pub most: Option<f64>,
     /// True if it has to be more than `least`.
     pub is_above: bool,
@@ -78,7 +65,6 @@ impl Bounds {
 }
 
 impl Expected {
-    /// Reads an expression.
     pub fn parse(text: &str) -> Result<Expected, String> {
         let mut alternatives = Vec::new();
         for part in text.split('|') {

@@ -30,7 +30,6 @@ pub struct ClientChecks {
     /// Names for what may stand in a place.
     #[serde(default)]
     pub types: BTreeMap<String, Text>,
-    /// The files.
     pub files: List<CheckedFile>,
     /// The tables in them, by a name of ours.
     #[serde(default)]
@@ -47,7 +46,6 @@ pub struct CheckedFile {
     pub paths: List<Text>,
     /// The words for it in a message: `the settings`.
     pub noun: Text,
-    /// The format.
     pub format: FileFormat,
     /// The value at its top.
     pub top: Text,
@@ -63,13 +61,10 @@ pub struct CheckedFile {
 pub enum FileFormat {
     /// JSON, without comments and trailing commas.
     Json,
-    /// JSON with comments.
     JsonWithComments,
     /// JSON with comments and trailing commas.
     Jsonc,
-    /// TOML.
     Toml,
-    /// Markdown with front matter.
     FrontMatter,
     /// A program that is called like the event it is for.
     Program,
@@ -159,7 +154,6 @@ impl From<KeyEntry> for CheckedKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reaction {
-    /// It does not start.
     Stops,
     /// It reads nothing of the file.
     RefusesFile,

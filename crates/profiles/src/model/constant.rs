@@ -11,7 +11,6 @@ use serde::{Deserialize, Deserializer};
 #[serde(from = "String")]
 pub struct Text(Cow<'static, str>);
 
-/// Makes a constant [`Text`].
 pub const fn text(constant: &'static str) -> Text {
     Text(Cow::Borrowed(constant))
 }
@@ -48,7 +47,6 @@ impl fmt::Debug for Text {
 #[serde(from = "Option<Vec<T>>", bound = "T: Clone + Deserialize<'de>")]
 pub struct List<T: Clone + 'static>(Cow<'static, [T]>);
 
-/// Makes a constant [`List`].
 pub const fn list<T: Clone>(constant: &'static [T]) -> List<T> {
     List(Cow::Borrowed(constant))
 }

@@ -27,9 +27,7 @@ pub struct HookProfile {
     pub bases: List<Text>,
     /// The longest text that reaches the model whole.
     pub limit: Option<TextLimit>,
-    /// The names of events.
     pub events: HookEvents,
-    /// The names of tools.
     pub tools: HookTools,
     /// The keys of a tool's input that name the file, the first one that is there.
     #[serde(deserialize_with = "required")]
@@ -57,9 +55,7 @@ impl HookProfile {
 pub struct TextLimit {
     /// The version and the day; `None` where it was not measured.
     pub seen: Option<Seen>,
-    /// The number.
     pub most: usize,
-    /// The unit.
     pub unit: TextUnit,
     /// The key of a handler that sets the number.
     pub key: Option<Text>,
@@ -108,7 +104,6 @@ pub struct ResumedConversation {
 pub enum DeliveryOrigin {
     /// The start of the conversation or of a subagent.
     Start,
-    /// A prompt.
     Prompt,
     /// The event before a tool.
     Before,
@@ -122,7 +117,6 @@ pub enum DeliveryOrigin {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PayloadMarks {
-    /// The value of `source`.
     pub source: Option<Text>,
     /// Keys that the payload has.
     pub with: List<Text>,
@@ -136,7 +130,6 @@ pub struct PayloadMarks {
 pub struct AnswerField {
     /// The key; `a.b` is the key `b` in the object `a`.
     pub key: Text,
-    /// The value.
     pub value: AnswerValue,
 }
 
@@ -148,9 +141,7 @@ pub enum AnswerValue {
     TheText,
     /// The name of the event.
     TheEvent,
-    /// The word `deny`.
     Deny,
-    /// The word `block`.
     Block,
 }
 
@@ -165,7 +156,6 @@ pub struct HookEvents {
     /// the event after the tool.
     #[serde(default)]
     pub before_carries: bool,
-    /// A tool has run.
     pub after: List<Text>,
     /// A conversation begins or goes on.
     pub start: List<Text>,
@@ -174,9 +164,7 @@ pub struct HookEvents {
     pub start_waits: bool,
     /// The user has said something.
     pub prompt: List<Text>,
-    /// A subagent begins.
     pub subagent: List<Text>,
-    /// A conversation is compacted.
     pub compacted: List<Text>,
     /// The client has loaded a guidance file by itself.
     pub loaded: List<Text>,
@@ -303,9 +291,7 @@ pub struct HookInstall {
 pub enum HookShell {
     /// A shell of Unix, or Git's on Windows.
     Sh,
-    /// `cmd.exe`.
     Cmd,
-    /// PowerShell, of any version.
     Powershell,
 }
 
@@ -353,7 +339,6 @@ pub struct ApprovalMark {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HandlerField {
-    /// The key.
     pub key: Text,
     /// The text; `{command}` is the command, `{tools}` the names of the tools.
     pub value: Text,

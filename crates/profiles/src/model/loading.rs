@@ -44,7 +44,6 @@ pub enum Attaches {
     #[default]
     #[serde(rename = "any")]
     OnAnyAction,
-    /// A read alone.
     #[serde(rename = "read")]
     OnRead,
     /// A read with the client's own tool, and no shell command.
@@ -64,7 +63,6 @@ pub struct LoadingModes {
     pub machine: Option<MachineFile>,
     /// The keys on the way to the options.
     pub table: List<Text>,
-    /// The option.
     pub key: Text,
     /// Its earlier name, with its words.
     pub former: Option<FormerOption>,
@@ -72,7 +70,6 @@ pub struct LoadingModes {
     pub switch: Option<ModeSwitch>,
     /// The mode without a setting, and for a word that is no mode.
     pub usual: Text,
-    /// The modes.
     pub modes: List<LoadingMode>,
 }
 
@@ -80,11 +77,9 @@ pub struct LoadingModes {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FormerOption {
-    /// The key.
     pub key: Text,
     /// The mode for a word that is not listed.
     pub usual: Text,
-    /// Its words.
     pub words: List<FormerWord>,
 }
 
@@ -92,7 +87,6 @@ pub struct FormerOption {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FormerWord {
-    /// The word.
     pub word: Text,
     /// The mode that it stands for.
     pub mode: Text,
@@ -102,11 +96,8 @@ pub struct FormerWord {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MachineFile {
-    /// On Linux.
     pub linux: Text,
-    /// On macOS.
     pub macos: Text,
-    /// On Windows.
     pub windows: Text,
 }
 
@@ -114,9 +105,7 @@ pub struct MachineFile {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ModeSwitch {
-    /// The table.
     pub table: Text,
-    /// The key.
     pub key: Text,
     /// The mode that is then in force.
     pub mode: Text,
@@ -143,7 +132,6 @@ pub struct LoadingMode {
 pub struct PassedOverFacts {
     /// The version and the day.
     pub seen: Option<Seen>,
-    /// Those without front matter.
     #[serde(rename = "without-header")]
     pub needs_header: bool,
     /// Those without one of these keys, or with an empty text there.

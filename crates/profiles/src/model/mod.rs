@@ -19,7 +19,6 @@ use loading::{Attaches, Loading, PassedOverFacts};
 use output::ItemOutput;
 use permissions::PermissionProfile;
 
-/// A client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Client {
@@ -63,13 +62,11 @@ pub struct Client {
     pub(crate) format: Option<ForCompiler>,
     /// The place of MCP servers.
     pub mcp: Option<ServerProfile>,
-    /// The place of permissions.
     pub permissions: Option<PermissionProfile>,
     /// The kinds that have no place, with the reason.
     pub lacks: List<MissingKind>,
     /// The files that `brief task` writes rules to.
     pub task: Option<TaskRules>,
-    /// Its hook protocol.
     pub hook: Option<HookProfile>,
     /// The text of the file, of a client with outputs: the compiler reads its own keys from there, as it reads
     /// those of a project's `brief.toml`. A client that is built in has no others in it.
@@ -83,7 +80,6 @@ pub struct Client {
 pub struct MissingKind {
     /// The kind: `rules`, `skills`, `agents`, `commands`, `servers` or `permissions`.
     pub kind: Text,
-    /// The reason.
     pub reason: Text,
 }
 
@@ -143,9 +139,7 @@ impl Client {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Seen {
-    /// The version.
     pub version: Option<Text>,
-    /// The day, as `2026-11-16`.
     pub date: Text,
     /// The place where they were seen.
     pub how: Evidence,
@@ -243,29 +237,20 @@ pub enum Form {
     Instructions,
     /// Plain text of one client, for everything below its directory.
     Legacy,
-    /// `paths`.
     Claude,
-    /// `alwaysApply`, `globs`, `description`.
     Cursor,
-    /// `applyTo`.
     Copilot,
     /// `paths`, and text when the YAML is not valid.
     Cline,
-    /// `trigger`, `globs`.
     Windsurf,
-    /// `type`, `alwaysApply`, `description`.
     Augment,
     /// `paths`: a list, or one text.
     Qwen,
-    /// `globs`, `alwaysApply`.
     Continue,
-    /// `inclusion`, `fileMatchPattern`.
     Kiro,
     /// Text, for everything below its directory.
     Plain,
-    /// A `SKILL.md`.
     Skill,
-    /// A subagent.
     Agent,
 }
 
@@ -282,7 +267,6 @@ pub enum Seat {
     Between = 8,
     /// It is below the start directory.
     Below = 16,
-    /// It is elsewhere.
     Beside = 32,
 }
 
@@ -298,7 +282,6 @@ impl Seat {
 #[serde(from = "Vec<SeatWord>")]
 pub struct Seats(pub(crate) u8);
 
-/// The words for seats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeatWord {
@@ -308,7 +291,6 @@ pub enum SeatWord {
     Root,
     /// The directories between these two.
     Between,
-    /// `root`, `between` and `start`.
     Up,
     /// Every directory below the start directory, once a file there is worked on.
     Below,
@@ -331,7 +313,6 @@ impl From<Vec<SeatWord>> for Seats {
 }
 
 impl Seats {
-    /// The start directory.
     pub const START: Seats = Seats(Seat::Root as u8 | Seat::Start as u8);
     /// Every directory from the root down to the start directory.
     pub const UP: Seats = Seats(Seats::START.0 | Seat::Top as u8 | Seat::Between as u8);
@@ -363,7 +344,6 @@ impl Seats {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unless {
-    /// None.
     #[default]
     Never,
     /// The places before it in the client's list, in the same directory.
@@ -471,7 +451,6 @@ pub struct ServerProfile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServerFormat {
-    /// JSON.
     #[default]
     Json,
     /// TOML, one table per server.
@@ -496,21 +475,16 @@ pub enum ServerValue {
     Constant(Text),
     /// The same list of one for every server.
     ConstantList(Text),
-    /// The program.
     Command,
     /// The program and its arguments as one list.
     CommandLine,
-    /// The arguments.
     Args,
-    /// The environment.
     Env,
     /// The names of the variables that the client hands on: those that say `NAME = "${NAME}"`.
     HandedOn,
     /// The environment without them, for a client that fills in no variables.
     FixedEnv,
-    /// The address.
     Url,
-    /// The headers.
     Headers,
 }
 

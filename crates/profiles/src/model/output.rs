@@ -32,7 +32,6 @@ pub enum HomeOutput {
     /// The same as in a project.
     #[default]
     AsInProject,
-    /// Another path.
     At(Text),
     /// None: the client has no such files there.
     NotThere,

@@ -18,15 +18,10 @@ pub struct PermissionProfile {
     pub ask: Option<Text>,
     /// The same for what is forbidden.
     pub deny: Option<Text>,
-    /// Commands of a shell.
     pub shell: Option<PermissionWords>,
-    /// Reading files.
     pub read: Option<PermissionWords>,
-    /// Changing files.
     pub edit: Option<PermissionWords>,
-    /// Fetching from hosts.
     pub web: Option<PermissionWords>,
-    /// Tools of MCP servers.
     pub mcp: Option<PermissionWords>,
 }
 

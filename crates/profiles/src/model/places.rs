@@ -6,7 +6,6 @@ use super::{Client, ClientRead, Form, PlaceFacts};
 /// The clients that are known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KnownClients {
-    /// By name.
     pub clients: List<Client>,
     /// The places that they read in every directory of a project, in the order in which equally general files
     /// are delivered.
@@ -24,7 +23,6 @@ pub struct ClientPlace {
     pub path: Text,
     /// The path as clients' files write it: with `/` at its end for a directory that may be a file, too.
     pub key: Text,
-    /// File or directory.
     pub shape: PlaceShape,
     /// The form of files there.
     pub form: Form,
@@ -33,9 +31,7 @@ pub struct ClientPlace {
 /// The shape of a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlaceShape {
-    /// One file.
     File,
-    /// A directory of files.
     Tree(FileNames),
     /// A directory of directories with a `SKILL.md` each.
     Skills,

@@ -30,7 +30,6 @@ const COMMIT_BYTES: usize = 1024 * 1024;
 /// A branch with an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpdateBranch {
-    /// The name below `refs/heads`.
     pub name: String,
     /// The message of the commit, without the line by which it is known.
     pub message: String,
@@ -43,7 +42,6 @@ pub enum BranchState {
     Written(String),
     /// The branch had this content already: the commit.
     Current(String),
-    /// The update changes nothing.
     Nothing,
 }
 

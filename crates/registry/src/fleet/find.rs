@@ -14,7 +14,6 @@ use crate::source::{GitSource, SourceAddress, is_bare_repository};
 /// The limit for the bytes of a list of repositories.
 const LIST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The limit for repositories.
 const MOST: usize = 200_000;
 
 /// The place of a repository.
@@ -25,12 +24,7 @@ pub enum FleetPlace {
     /// An address, which is fetched into the user's cache.
     Address(GitSource),
     /// A line of a list that means no repository, with the reason.
-    Wrong {
-        /// The line, credentials redacted.
-        line: String,
-        /// The reason.
-        problem: String,
-    },
+    Wrong { line: String, problem: String },
 }
 
 impl fmt::Display for FleetPlace {
@@ -59,26 +53,15 @@ impl FleetPlace {
 pub enum FleetError {
     /// The path cannot be read.
     #[error("cannot read `{}`: {problem}", path.display())]
-    Unreadable {
-        /// The path.
-        path: PathBuf,
-        /// The reason.
-        problem: String,
-    },
+    Unreadable { path: PathBuf, problem: String },
     /// The path leads to no repository.
     #[error("no git repository in `{}`", .0.display())]
     Empty(PathBuf),
-    /// There are too many.
     #[error("more than {MOST} repositories")]
     TooMany,
     /// The revision cannot be one.
     #[error("invalid branch, tag or commit `{revision}`: {reason}")]
-    Revision {
-        /// The revision as typed.
-        revision: String,
-        /// The reason.
-        reason: &'static str,
-    },
+    Revision { revision: String, reason: &'static str },
     /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,

@@ -18,9 +18,7 @@ const PACKED_BYTES: u64 = 64 * 1024 * 1024;
 /// The commit that `HEAD` names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HeadState {
-    /// A commit.
     Commit(String),
-    /// A branch without commits.
     Unborn,
     /// Something that only git can tell.
     Unclear,

@@ -19,7 +19,6 @@ pub enum FleetState {
     Unsigned,
     /// A file gets more tokens than the budget.
     OverBudget,
-    /// There is no guidance.
     NoGuidance,
     /// It could not be read.
     Unreadable,

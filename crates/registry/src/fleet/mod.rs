@@ -34,7 +34,6 @@ pub use workshop::{UpdateWorkshop, WorkshopError};
 /// A repository of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetMember {
-    /// Its place.
     pub place: FleetPlace,
     /// Its git directory, if there is one.
     pub git_dir: Option<PathBuf>,
@@ -76,9 +75,7 @@ pub struct FleetFacts {
 pub struct FleetSource {
     /// Its name in the repository.
     pub name: String,
-    /// Its form.
     pub form: FleetSourceForm,
-    /// Its address.
     pub address: String,
     /// The wanted branch, tag or digest.
     pub reference: Option<String>,
@@ -98,11 +95,8 @@ pub struct FleetSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FleetSourceForm {
-    /// A git repository.
     Git,
-    /// An artifact.
     Oci,
-    /// A directory.
     Directory,
 }
 
@@ -147,9 +141,7 @@ impl FleetSource {
 /// An item in a lock of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetItem {
-    /// Its kind.
     pub kind: String,
-    /// Its name.
     pub name: String,
     /// The name of its source.
     pub source: String,

@@ -24,7 +24,6 @@ const TURNED_LOCAL: &str = "transport 'file' not allowed";
 
 /// The push of one commit.
 pub(super) struct BranchPush {
-    /// The repository that pushes.
     pub(super) pusher: PathBuf,
     /// The option with the expected commit of the branch.
     pub(super) lease: String,

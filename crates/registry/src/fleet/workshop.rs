@@ -61,12 +61,9 @@ pub enum WorkshopError {
     Fetch(#[from] crate::error::FetchError),
 }
 
-/// A place for objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ObjectStore {
-    /// The temporary directory.
     Temporary,
-    /// The repository.
     Repository,
 }
 

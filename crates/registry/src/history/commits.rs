@@ -6,9 +6,7 @@ use super::{HistoryError, Repository};
 /// A commit that changed a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCommit {
-    /// The full commit.
     pub id: String,
-    /// The day, as `2026-11-17`.
     pub date: String,
     /// The first line of its message.
     pub subject: String,

@@ -32,20 +32,13 @@ pub enum HistoryError {
     NotARevision(String),
     /// The repository has no such revision.
     #[error("unknown revision `{revision}`; {help}")]
-    Unknown {
-        /// The revision as typed.
-        revision: String,
-        /// Advice for the user.
-        help: &'static str,
-    },
+    Unknown { revision: String, help: &'static str },
     /// The revisions have no commit in common.
     #[error("`{left}` and `{right}` have no commit in common; {help}")]
     NoMergeBase {
-        /// The first revision.
         left: String,
         /// The second revision.
         right: String,
-        /// Advice for the user.
         help: &'static str,
     },
     /// The list of files exceeds the limit.

@@ -52,18 +52,14 @@ pub struct Repository {
 /// A commit of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
-    /// The revision as typed.
     pub revision: String,
-    /// The full commit.
     pub id: String,
 }
 
-/// The revisions to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revisions {
     /// Compares a revision with the working tree.
     Working(String),
-    /// Compares two revisions.
     Two(String, String),
     /// Compares the second revision with the merge base of both.
     SinceBase(String, String),

@@ -14,7 +14,6 @@ use crate::git::{CHATTER, GitOutcome};
 /// The commit that some files are in, unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileOrigin {
-    /// The full commit.
     pub revision: String,
     /// The time of the commit.
     pub time: SystemTime,

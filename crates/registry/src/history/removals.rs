@@ -35,7 +35,6 @@ const SAME_TEXT: u32 = 90;
 pub struct RemovingCommit {
     /// The full commit; `None` for the working tree.
     pub id: Option<String>,
-    /// The day, as `2026-11-17`.
     pub date: String,
     /// The first line of its message.
     pub subject: String,

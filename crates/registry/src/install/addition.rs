@@ -15,7 +15,6 @@ use crate::source::{GitSource, SourceAddress, SourceError};
 /// A source as the user typed it.
 #[derive(Debug, Clone, Copy)]
 pub struct TypedSource<'t> {
-    /// The source.
     pub text: &'t str,
     /// The base of relative paths.
     pub base: &'t Path,

@@ -27,7 +27,6 @@ use crate::outputs::transaction::run_transaction;
 pub struct NewFile<'f> {
     /// The path below the project, with `/`.
     pub path: &'f str,
-    /// The content.
     pub bytes: &'f [u8],
     /// The permission to start it.
     pub permission: Permission,
@@ -36,7 +35,6 @@ pub struct NewFile<'f> {
 /// The state of a path where a new file is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewFileState {
-    /// Nothing is there.
     Free,
     /// This very file is there.
     Same,
@@ -47,7 +45,6 @@ pub enum NewFileState {
 /// New files of a source in the project, which an installation writes together with its outputs.
 #[derive(Clone, Copy)]
 pub struct NewSource<'r> {
-    /// The files.
     pub files: &'r [NewFile<'r>],
     /// The system that shows them in place, through which sources are read.
     pub shown_by: &'r dyn System,

@@ -25,17 +25,14 @@ use crate::outputs::ChangeKind;
 /// A new, changed or removed package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DependencyReport {
-    /// The package.
     #[serde(rename = "package")]
     pub id: PackageId,
     /// The version that was accepted before.
     pub before: Option<String>,
-    /// The change.
     pub change: ChangeKind,
     /// The number of files of guidance.
     #[serde(skip)]
     pub files: usize,
-    /// The capabilities.
     #[serde(flatten)]
     pub capabilities: ItemCapabilities,
 }

@@ -16,11 +16,9 @@ use crate::outputs::stage::CommitError;
 use crate::sigstore::TrustRootError;
 use crate::source::SourceError;
 
-/// A failed installation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstallError {
-    /// There is no manifest.
     #[error("no `brief.toml` in `{}`", directory.display())]
     NoManifest {
         /// The directory that should hold it.
@@ -31,7 +29,6 @@ pub enum InstallError {
     Unreadable {
         /// The path of the file.
         path: PathBuf,
-        /// The defect.
         problem: String,
     },
     /// The manifest is not valid.
@@ -42,7 +39,6 @@ pub enum InstallError {
     Edit {
         /// The path of the manifest.
         path: PathBuf,
-        /// The failed edit.
         error: EditError,
     },
     /// The lock is not valid.
@@ -70,7 +66,6 @@ pub enum InstallError {
         "the {item} of `{source_name}` differs from the locked content, although the commit is the same"
     )]
     Tampered {
-        /// The changed item.
         item: ItemId,
         /// The name of the source.
         source_name: String,
@@ -81,7 +76,6 @@ pub enum InstallError {
         limits::ITEM_CAPABILITIES
     )]
     TooManyCapabilities {
-        /// The item.
         item: ItemId,
         /// The name of the source.
         source_name: String,
@@ -102,7 +96,6 @@ pub enum InstallError {
     /// A policy requires an item that the project lacks.
     #[error("the {item} is missing: {decision}")]
     Required {
-        /// The required item.
         item: RequiredItem,
         /// The decision of the policy.
         decision: PolicyDecision,
@@ -120,7 +113,6 @@ pub enum InstallError {
     Fetch {
         /// The name of the source.
         name: String,
-        /// The failed fetch.
         error: Box<FetchError>,
     },
     /// An artifact has another signer than the locked one, or none.
@@ -128,7 +120,6 @@ pub enum InstallError {
     Signer {
         /// The name of the source.
         name: String,
-        /// The locked signer.
         before: String,
         /// The signers now, in words.
         found: String,
@@ -153,7 +144,6 @@ pub enum InstallError {
     Directory {
         /// The name of the source.
         name: String,
-        /// The directory.
         path: PathBuf,
         /// The error of the system.
         error: io::Error,
@@ -167,7 +157,6 @@ pub enum InstallError {
     /// A directory cannot be opened, created or locked.
     #[error("cannot use `{}`: {}", path.display(), render_io_error(error))]
     Io {
-        /// The directory.
         path: PathBuf,
         /// The error of the system.
         error: io::Error,
@@ -203,9 +192,7 @@ pub enum Unresolved {
     Item {
         /// The name of the source.
         source_name: String,
-        /// The item.
         item: ItemId,
-        /// A similar name.
         near: Option<String>,
     },
     /// The source has no such bundle.
@@ -213,9 +200,7 @@ pub enum Unresolved {
     Bundle {
         /// The name of the source.
         source_name: String,
-        /// The bundle.
         bundle: String,
-        /// A similar name.
         near: Option<String>,
     },
     /// The item exists, but is not valid.
@@ -223,7 +208,6 @@ pub enum Unresolved {
     Invalid {
         /// The name of the source.
         source_name: String,
-        /// The invalid item.
         item: ItemId,
         /// The defect, with its place.
         problem: String,
@@ -251,9 +235,7 @@ pub enum Unresolved {
     Client {
         /// The name of the source.
         source_name: String,
-        /// The unknown client.
         client: String,
-        /// The known clients.
         known: Vec<String>,
     },
 }

@@ -14,7 +14,6 @@ const LOCK: &str = "lock";
 /// The finished work of a killed run.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// Remarks for the user.
     pub notes: Vec<String>,
     /// The names that the killed run was asked to remove: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
     pub removed: Vec<String>,

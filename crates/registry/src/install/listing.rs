@@ -41,13 +41,9 @@ pub struct SourceListing {
 /// An item of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedItem {
-    /// The kind.
     pub kind: String,
-    /// The name.
     pub name: String,
-    /// The description.
     pub description: String,
-    /// The version, as written.
     pub version: Option<String>,
     /// Its directory or file below the source, with `/`.
     pub path: String,
@@ -60,13 +56,9 @@ pub struct ListedItem {
 /// A bundle of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedBundle {
-    /// The name.
     pub name: String,
-    /// The description.
     pub description: Option<String>,
-    /// The version, as written.
     pub version: Option<String>,
-    /// Its items: `rule/money`.
     pub items: Vec<String>,
     /// The bundles that it requires.
     pub requires: Vec<String>,
@@ -81,7 +73,6 @@ pub struct ListedBundle {
 pub struct ListedFile {
     /// The file below the source, with `/`.
     pub path: String,
-    /// The reason.
     pub reason: String,
 }
 
@@ -149,11 +140,9 @@ fn to_listed_file(file: &PassedOver) -> ListedFile {
 /// The list of a source, and where it comes from.
 #[derive(Debug)]
 pub struct ListedSource {
-    /// The list.
     pub listing: SourceListing,
     /// The commit; only for a repository.
     pub commit: Option<String>,
-    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 

@@ -61,7 +61,6 @@ pub use run::sync_project;
 pub use select::{ChooseError, choose_items};
 pub use status::{Drift, InstallStatus, read_install_status};
 
-/// An installation to run.
 #[derive(Debug, Clone, Default)]
 pub struct InstallRequest<'r> {
     /// Edits of the manifest, which come first.
@@ -80,7 +79,6 @@ pub struct InstallRequest<'r> {
     pub durability: Durability,
     /// The treatment of the lock.
     pub locking: Locking,
-    /// The permission to fetch.
     pub network: Network,
     /// The clients of items, unless their source names some.
     pub clients: &'r [String],
@@ -92,7 +90,6 @@ pub struct InstallRequest<'r> {
     pub accept: BTreeSet<String>,
     /// Signers that may replace the locked ones.
     pub accept_signers: BTreeSet<String>,
-    /// The items to install.
     pub extent: Extent,
     /// Descriptions of clients that become files of the project.
     pub new_clients: &'r [Arc<Source>],
@@ -108,10 +105,8 @@ impl<'r> InstallRequest<'r> {
 /// The sources to look up again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Refresh {
-    /// No source.
     #[default]
     None,
-    /// All sources.
     All,
     /// The sources with these names.
     Named(BTreeSet<String>),
@@ -149,7 +144,6 @@ pub enum Locking {
     Frozen,
 }
 
-/// The items to install.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Extent {
     /// The items that the manifest names.
@@ -172,7 +166,6 @@ pub struct InstallReport {
     pub capabilities: BTreeMap<ItemId, ItemCapabilities>,
     /// The new, changed and removed packages of `[dependencies]`.
     pub dependencies: Vec<DependencyReport>,
-    /// The number of items.
     pub count: usize,
     /// The number of items that could not be written.
     pub failed: usize,
@@ -192,7 +185,6 @@ pub struct InstallReport {
     pub manifest: Option<ChangeKind>,
     /// The problems that stopped an item, and what compiling lost.
     pub diagnostics: Vec<Diagnostic>,
-    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 

@@ -18,7 +18,6 @@ pub struct Newest {
     pub name: String,
     /// The wanted branch, tag or commit.
     pub reference: Option<String>,
-    /// The locked commit.
     pub locked: Option<String>,
     /// The commit that the reference leads to now.
     pub commit: Option<String>,

@@ -23,7 +23,6 @@ use crate::outputs::filter_errors;
 use crate::remote::RemoteSource;
 use crate::source::{GitSource, SourceAddress, SourceError};
 
-/// An open source.
 pub(super) struct OpenedSource<'o> {
     pub(super) wanted: &'o WantedSource,
     pub(super) root: Root,
@@ -43,7 +42,6 @@ pub struct SourceItems {
     pub registry: Arc<Registry>,
     /// The commit; only for a repository.
     pub commit: Option<String>,
-    /// Remarks for the user.
     pub notes: Vec<String>,
     /// Skills in directories for clients of the source itself, which are not items of it.
     pub elsewhere: Vec<Elsewhere>,
@@ -174,7 +172,6 @@ pub struct SourceRoot {
     pub root: Root,
     /// The commit; only for a repository.
     pub commit: Option<String>,
-    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 

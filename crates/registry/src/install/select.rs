@@ -14,7 +14,6 @@ use super::open::OpenedSource;
 use crate::manifest::WantedItems;
 use crate::outputs::filter_errors;
 
-/// The wanted items, resolved.
 #[derive(Default)]
 pub(super) struct Selection {
     /// The items, each with its source.
@@ -25,7 +24,6 @@ pub(super) struct Selection {
     pub(super) refused: Vec<(usize, ItemId)>,
 }
 
-/// A wanted item.
 pub(super) struct Selected {
     /// The number of its source.
     pub(super) source: usize,
@@ -212,13 +210,11 @@ pub enum ChooseError {
     Missing {
         /// The kind and name, as text.
         what: String,
-        /// Similar names, nearest first.
         near: Vec<String>,
     },
     /// The item exists, but is not valid.
     #[error("cannot use the {item}: {problem}")]
     Invalid {
-        /// The invalid item.
         item: ItemId,
         /// The defect, with its place.
         problem: String,
@@ -235,12 +231,10 @@ pub enum ChooseError {
         /// The address that `brief add` takes, if it has one.
         address: Option<String>,
     },
-    /// The name is ambiguous.
     #[error("`{name}` is ambiguous: {}", which.join(" or "))]
     Several {
         /// The name that the user typed.
         name: String,
-        /// The possible meanings.
         which: Vec<String>,
     },
     /// The name has one kind, and the option another.

@@ -28,9 +28,7 @@ pub struct InstallStatus {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Drift {
-    /// The file is missing.
     Missing,
-    /// The content differs.
     Edited,
     /// The content is that of an earlier lock; the project needs a `brief sync`.
     Older,

@@ -14,30 +14,24 @@ pub enum ManifestEdit {
         source: String,
         /// The address of the source.
         place: ManifestPlace,
-        /// The items to add.
         wanted: WantedItems,
         /// The clients of its items; `None` leaves them as they are.
         clients: Option<Vec<String>>,
     },
-    /// Removes a named item.
     DropItem {
         /// The name of the source.
         source: String,
-        /// The item to remove.
         item: ItemId,
     },
     /// Excludes an item from a source of which every item is wanted.
     Exclude {
         /// The name of the source.
         source: String,
-        /// The item to exclude.
         item: ItemId,
     },
-    /// Removes a named bundle.
     DropBundle {
         /// The name of the source.
         source: String,
-        /// The bundle to remove.
         bundle: String,
     },
     /// Removes a source with all its items.
@@ -74,7 +68,6 @@ pub enum ManifestEdit {
     },
 }
 
-/// An edit that failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {

@@ -134,9 +134,7 @@ impl ManifestPlace {
 pub struct WantedItems {
     /// True if the project wants every item.
     pub all: bool,
-    /// The names of bundles.
     pub bundles: BTreeSet<String>,
-    /// Single items.
     pub items: BTreeSet<ItemId>,
     /// Items to leave out when the project wants every item.
     pub exclude: BTreeSet<ItemId>,
@@ -370,7 +368,6 @@ fn check_name(entry: &TomlEntry<'_>, name: &str) -> Result<(), TomlProblem> {
     }
 }
 
-/// Parses `skill/create-endpoint`.
 fn item_id(entry: &TomlEntry<'_>, text: &str) -> Result<ItemId, TomlProblem> {
     let Some((kind, name)) = text.split_once('/') else {
         return Err(entry.invalid_value(

@@ -15,7 +15,6 @@ use crate::extract::safe_path;
 /// A file of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PackedFile {
-    /// The path with `/`.
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
     pub(crate) program: bool,

@@ -27,7 +27,6 @@ pub(super) struct TokenServer {
 }
 
 impl Challenge {
-    /// Parses the field `WWW-Authenticate`.
     pub(super) fn parse(field: &str) -> Option<Challenge> {
         let (scheme, rest) = field.trim().split_once(' ').unwrap_or((field.trim(), ""));
         if scheme.eq_ignore_ascii_case("basic") {

@@ -63,7 +63,6 @@ pub struct Provenance {
 pub(crate) struct OciSlot<'a> {
     directory: RepositoryDir<'a>,
     source: &'a OciSource,
-    /// The address for messages.
     shown: String,
     store: OnceCell<Box<dyn Store + 'a>>,
 }

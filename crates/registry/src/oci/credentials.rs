@@ -23,7 +23,6 @@ const HELPER_BYTES: usize = 64 * 1024;
 /// The names under which docker keeps its own registry.
 const HUB: [&str; 3] = ["https://index.docker.io/v1/", "index.docker.io", "docker.io"];
 
-/// An account.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Credentials {
     /// A user and a password.

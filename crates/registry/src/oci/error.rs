@@ -19,7 +19,6 @@ pub enum OciError {
     Denied {
         /// The address of the repository.
         repository: String,
-        /// The answer.
         said: String,
     },
     /// The repository has no such tag or digest.
@@ -27,7 +26,6 @@ pub enum OciError {
     Missing {
         /// The address of the repository.
         repository: String,
-        /// The tag or digest.
         reference: String,
     },
     /// The registry refuses to keep something.
@@ -37,17 +35,14 @@ pub enum OciError {
         repository: String,
         /// The part of the artifact.
         what: &'static str,
-        /// The answer.
         said: String,
     },
-    /// The answer leads elsewhere.
     #[error(
         "the registry redirects `{repository}` to `{target}`, and brief does not follow it; use that address if you trust it"
     )]
     Redirected {
         /// The address of the repository.
         repository: String,
-        /// The host.
         target: String,
     },
     /// The content has another digest than was asked for.
@@ -67,17 +62,14 @@ pub enum OciError {
     Shape {
         /// The address of the repository.
         repository: String,
-        /// The defect.
         problem: String,
     },
-    /// A limit is exceeded.
     #[error("`{repository}`: {what} has more than {limit} {unit}")]
     TooLarge {
         /// The address of the repository.
         repository: String,
         /// The part of the artifact.
         what: &'static str,
-        /// The limit.
         limit: u64,
         /// The unit of the limit.
         unit: &'static str,
@@ -97,13 +89,11 @@ pub enum OciError {
     Account {
         /// The host of the registry.
         host: String,
-        /// The defect.
         problem: String,
     },
     /// A directory cannot be read or written.
     #[error("cannot use `{path}`: {problem}")]
     Disk {
-        /// The path.
         path: String,
         /// The error of the system.
         problem: String,

@@ -34,7 +34,6 @@ use crate::sigstore::check_subject;
 /// The name of the part with the clients that a source describes.
 const CLIENTS: &str = "clients";
 
-/// Items to publish.
 pub struct PublishRequest<'p> {
     /// The directory of the source.
     pub directory: &'p Path,
@@ -54,16 +53,12 @@ pub struct PublishRequest<'p> {
     pub push: bool,
 }
 
-/// The result of publishing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishReport {
     /// The digest of the outermost manifest.
     pub digest: String,
-    /// The tag.
     pub tag: String,
-    /// The items and bundles.
     pub parts: Vec<PublishedPart>,
-    /// The number of layers.
     pub layers: usize,
     /// The bytes of all layers.
     pub bytes: u64,
@@ -73,7 +68,6 @@ pub struct PublishReport {
     pub signer: Option<String>,
     /// The digest of the signature, if there is one.
     pub signature: Option<String>,
-    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
@@ -96,16 +90,10 @@ pub struct PublishedPart {
 pub enum PublishError {
     /// The directory cannot be read.
     #[error("cannot open the directory `{}`: {problem}", path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// The reason.
-        problem: String,
-    },
+    Directory { path: PathBuf, problem: String },
     /// The names cannot be resolved.
     #[error(transparent)]
     Choose(#[from] ChooseError),
-    /// Items are not valid.
     #[error("some items are invalid; nothing was published")]
     Invalid(Vec<Diagnostic>),
     /// A bundle cannot be resolved.
@@ -113,7 +101,6 @@ pub enum PublishError {
     Bundle {
         /// The name of the bundle.
         bundle: String,
-        /// The reason.
         problem: String,
     },
     /// The address names a digest, which follows from the content.
@@ -124,7 +111,6 @@ pub enum PublishError {
     /// A version leads to something else already.
     #[error("`{tag}` is already published with different content: {digest}")]
     Taken {
-        /// The tag.
         tag: String,
         /// The digest that it has.
         digest: String,
@@ -134,7 +120,6 @@ pub enum PublishError {
     Bundled {
         /// The digest of the artifact.
         digest: String,
-        /// The reason.
         problem: String,
     },
     /// The repository of the files cannot be read.

@@ -25,7 +25,6 @@ const NAME_LENGTH: usize = 255;
 /// An artifact in a container registry, or in a directory with the same content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OciSource {
-    /// The repository.
     pub place: OciPlace,
     /// A tag or a digest. `None` means the tag `latest`.
     pub reference: Option<String>,

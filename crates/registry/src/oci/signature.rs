@@ -48,7 +48,6 @@ pub enum KeyError {
     Algorithm,
 }
 
-/// A private key.
 pub struct SigningKey(Pair);
 
 enum Pair {

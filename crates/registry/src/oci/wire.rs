@@ -35,7 +35,6 @@ impl From<OciError> for Failure {
     }
 }
 
-/// Sends a request once.
 pub(super) fn send_request(
     agent: &ureq::Agent,
     request: ureq::http::request::Builder,

@@ -33,7 +33,6 @@ pub(crate) struct Disk<'d> {
 /// The state of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DiskState {
-    /// Nothing is there.
     Missing,
     /// A file is there, with this hash and permission.
     File(FileRecord),
@@ -147,7 +146,6 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Reads a whole file.
     pub(crate) fn read_file(&mut self, path: &str) -> Result<FileContent, ReadError> {
         let (directory, name) = self.parent_of(path)?.ok_or(ReadError::Missing)?;
         directory.read_file(name, limits::SUPPORT_FILE_BYTES)

@@ -26,7 +26,6 @@ pub enum Durability {
     Passing,
 }
 
-/// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
     /// The path below the output directory, with `/`.
@@ -39,18 +38,14 @@ pub struct Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
-    /// The file is new.
     Created,
-    /// The content differs.
     Updated,
-    /// The file was removed.
     Removed,
 }
 
 /// The contents of a changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The path, with `/`.
     pub path: String,
     /// The content before; `None` for a missing file.
     pub before: Option<Vec<u8>>,

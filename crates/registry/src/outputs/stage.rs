@@ -39,7 +39,6 @@ const VERSION: u32 = 2;
 
 /// The directories that a run writes to.
 pub(crate) struct Disks<'d> {
-    /// The directory of outputs.
     pub(crate) outputs: Disk<'d>,
     /// The directory of the manifest and the lock.
     pub(crate) config: Disk<'d>,
@@ -148,7 +147,6 @@ impl Journal {
     }
 }
 
-/// A file to write.
 pub(crate) struct Planned<'p> {
     pub(crate) at: WriteRoot,
     pub(crate) path: &'p str,
@@ -175,7 +173,6 @@ pub(crate) struct Recovered {
     pub(crate) removed: Vec<String>,
 }
 
-/// A recovery that failed.
 #[derive(Debug)]
 pub(crate) enum RecoverError {
     /// Another machine wrote the journal at this path.
@@ -303,10 +300,8 @@ impl Stage {
     }
 }
 
-/// A failed transaction.
 #[derive(Debug)]
 pub(crate) enum CommitError {
-    /// Nothing was changed.
     Nothing(io::Error),
     /// A part was changed; the next run finishes.
     Half(io::Error),

@@ -18,7 +18,6 @@ use super::key::{HashKind, PublicKey};
 pub(super) const CODE_SIGNING: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x03];
 pub(super) const TIME_STAMPING: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x08];
 
-/// `subjectAltName`.
 const NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 
 /// The issuer of an identity, as Fulcio writes it: 1.3.6.1.4.1.57264.1.8, and the older 1.3.6.1.4.1.57264.1.1.
@@ -31,7 +30,6 @@ const OTHER_NAME: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0x83, 0xbf, 0x30, 0x01
 /// The timestamps of certificate transparency (RFC 6962).
 const TRANSPARENCY: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xd6, 0x79, 0x02, 0x04, 0x02];
 
-/// The algorithms of authorities.
 static ALGORITHMS: &[&dyn SignatureVerificationAlgorithm] = &[
     webpki::ring::ECDSA_P256_SHA256,
     webpki::ring::ECDSA_P256_SHA384,
@@ -43,7 +41,6 @@ static ALGORITHMS: &[&dyn SignatureVerificationAlgorithm] = &[
     webpki::ring::RSA_PKCS1_2048_8192_SHA512,
 ];
 
-/// A parsed certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Certificate {
     pub(super) der: Vec<u8>,

@@ -19,7 +19,6 @@ pub(super) const fn field_tag(number: u8) -> u8 {
     0xa0 | number
 }
 
-/// One value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Value<'d> {
     pub(super) tag: u8,
@@ -69,7 +68,6 @@ impl<'d> Iterator for Values<'d> {
     }
 }
 
-/// Writes a value.
 pub(super) fn encode_value(tag: u8, content: &[u8]) -> Option<Vec<u8>> {
     AnyRef::new(Tag::from_der(&[tag]).ok()?, content).ok()?.to_der().ok()
 }

@@ -43,16 +43,13 @@ pub(crate) enum SigstoreError {
     Expired {
         /// The certificate, log or authority.
         what: &'static str,
-        /// The first day.
         from: String,
-        /// The last day.
         until: String,
         /// The time of the signature.
         at: String,
     },
 }
 
-/// A signature that counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verified {
     pub(crate) signer: Signer,

@@ -27,9 +27,7 @@ const MEDIA_TYPE: &str = "application/vnd.dev.sigstore.trustedroot";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot use the trust root `{}`: {problem}", path.display())]
 pub struct TrustRootError {
-    /// The file.
     pub path: PathBuf,
-    /// The defect.
     pub problem: String,
 }
 

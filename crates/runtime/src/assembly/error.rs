@@ -37,7 +37,6 @@ pub enum AssemblyError {
     /// There is no such task, or it cannot be used.
     #[error("{error}")]
     Task {
-        /// The error.
         error: Box<TaskError>,
         /// The diagnostics of the texts that were read.
         diagnostics: Vec<Diagnostic>,
@@ -59,7 +58,6 @@ pub enum SearchError {
     /// A policy forbids a source.
     #[error("cannot search `{source_name}`: {decision}")]
     Forbidden {
-        /// The source.
         source_name: String,
         /// The decision of the policy.
         decision: PolicyDecision,
@@ -70,7 +68,6 @@ pub enum SearchError {
     /// The directory does not exist, or cannot be read.
     #[error("cannot search the directory `{path}`: {}", render_io_error(error))]
     Directory {
-        /// The path as written.
         path: String,
         /// The error of the system.
         error: io::Error,
@@ -83,12 +80,7 @@ pub enum SearchError {
     Fetch(FetchError),
     /// A manifest cannot be read.
     #[error("failed to read the manifest `{}`: {problem}", path.display())]
-    Manifest {
-        /// The manifest.
-        path: PathBuf,
-        /// The defect.
-        problem: String,
-    },
+    Manifest { path: PathBuf, problem: String },
 }
 
 impl SearchError {

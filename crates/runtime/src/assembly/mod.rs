@@ -62,19 +62,14 @@ pub struct PromptOptions {
     pub kind: TaskFileKind,
     /// An additional text for the agent.
     pub prompt: Option<OsString>,
-    /// The values of placeholders.
     pub parameters: Parameters,
-    /// The selectors of texts.
     pub selectors: Selectors,
     /// The agent, unless the task names one.
     pub agent: Option<CodingAgent>,
-    /// The parts to assemble.
     pub amount: Amount,
-    /// The directories to search.
     pub directories: SearchDirectories,
     /// The user's choice about execution.
     pub wish: Option<Wish>,
-    /// Additional variables for commands.
     pub variables: Vec<String>,
     /// The time limit of each command and script.
     pub time_limit: Option<Duration>,
@@ -83,11 +78,9 @@ pub struct PromptOptions {
 /// A prompt, and the circumstances of its assembly.
 #[derive(Debug)]
 pub struct AssembledPrompt {
-    /// The prompt.
     pub prompt: Prompt,
     /// Everything that its texts asked to run, in order.
     pub ran: Vec<ExecutionRequest>,
-    /// The decision about execution.
     pub execution: Execution,
     /// The start directory without links, for paths that people read.
     pub root: PathBuf,
@@ -107,7 +100,6 @@ impl<'a> PromptAssembly<'a> {
         Ok(PromptAssembly { system, directory, root: Root::open(system, directory)? })
     }
 
-    /// Assembles a prompt.
     pub fn assemble(
         &self,
         options: &PromptOptions,

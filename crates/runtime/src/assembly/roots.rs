@@ -21,7 +21,6 @@ pub struct SearchDirectories {
     pub fallback: Vec<OsString>,
     /// A file with more directories, one per line.
     pub manifest: Option<OsString>,
-    /// Fetches nothing.
     pub offline: bool,
     /// The tool whose rules hold.
     pub convention: Convention,
@@ -110,7 +109,6 @@ impl PromptAssembly<'_> {
     }
 }
 
-/// A directory to search.
 struct NamedDirectory<'w> {
     text: &'w OsStr,
     /// The base of relative paths.
@@ -131,7 +129,6 @@ impl<'w> NamedDirectory<'w> {
     }
 }
 
-/// One search for directories.
 struct DirectorySearch<'s, 'o> {
     assembly: &'s PromptAssembly<'s>,
     convention: Convention,

@@ -18,10 +18,8 @@ pub enum RulesFile {
     Home,
 }
 
-/// Rules that were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenRules {
-    /// The number of rules.
     pub count: usize,
     /// The file as people write it, below the project or `~`.
     pub file: String,
@@ -36,28 +34,16 @@ pub enum RulesFileError {
     NoHome,
     /// The file is a link out of the project.
     #[error("{file} points outside the project")]
-    Outside {
-        /// The file.
-        file: String,
-    },
+    Outside { file: String },
     /// The file cannot be read.
     #[error("cannot read {file}: {error}")]
-    Unreadable {
-        /// The file.
-        file: String,
-        /// The reason.
-        error: ReadError,
-    },
+    Unreadable { file: String, error: ReadError },
     /// Our part of the file was changed by hand.
     #[error("{file} contains rules of brief that were edited by hand")]
-    EditedByHand {
-        /// The file.
-        file: String,
-    },
+    EditedByHand { file: String },
     /// The file cannot be written.
     #[error("cannot write {file}: {error}")]
     NotWritten {
-        /// The file.
         file: String,
         /// The error of the system.
         error: io::Error,

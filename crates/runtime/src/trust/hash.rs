@@ -9,7 +9,6 @@ use brief_system::hash::sha256;
 pub struct ContentHash(String);
 
 impl ContentHash {
-    /// Hashes content.
     pub fn from_content(content: &[u8]) -> ContentHash {
         ContentHash(sha256(content))
     }

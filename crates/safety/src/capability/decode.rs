@@ -21,7 +21,6 @@ const SHOWN: usize = 60;
 const EMBEDDED: [&str; 5] =
     ["data:image/", "data:font/", "data:audio/", "data:video/", "data:application/font"];
 
-/// Reports long encoded blocks.
 pub(super) fn scan_encoded_blocks(file: &mut FileScan) {
     let source = std::sync::Arc::clone(&file.source);
     let text = source.text();

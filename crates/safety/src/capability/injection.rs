@@ -43,7 +43,6 @@ struct Injection<'i> {
 /// Verbs that override earlier instructions.
 const OVERRIDES: [&str; 5] = ["ignore ", "disregard ", "forget ", "override ", "bypass "];
 
-/// Objects of these verbs.
 const OVERRIDDEN: [&str; 10] = [
     "previous instruction",
     "prior instruction",
@@ -107,7 +106,6 @@ const INTERPRETERS: [&str; 16] = [
     "source",
 ];
 
-/// Programs that download.
 const FETCHING: [&str; 6] =
     ["curl ", "wget ", "iwr ", "irm ", "invoke-webrequest ", "invoke-restmethod "];
 

@@ -56,13 +56,10 @@ pub enum Capability {
     Permissions,
     /// Tools that an agent may use.
     Tools,
-    /// Files outside the project.
     OutsidePaths,
     /// Other files that are included in the text.
     Imports,
-    /// Environment variables.
     Variables,
-    /// Network hosts.
     Hosts,
     /// Comments that an agent reads and a rendered page hides.
     Comments,
@@ -148,11 +145,9 @@ const EVIDENCE: usize = 120;
 /// A capability and the place that proves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapabilityFinding {
-    /// The capability.
     pub capability: Capability,
     /// The evidence: the command, the host, the name. One line, without hidden characters.
     pub evidence: String,
-    /// The file.
     pub source: Arc<Source>,
     /// The place in the file; empty for the whole file.
     pub span: Span,
@@ -283,7 +278,6 @@ impl FileScan {
         FileScan { slashed, source, content, is_text, findings: Vec::new() }
     }
 
-    /// Returns the file name.
     fn name(&self) -> &str {
         self.slashed.rsplit('/').next().unwrap_or(&self.slashed)
     }

@@ -377,7 +377,6 @@ impl<'p> Prose<'p> {
         }
     }
 
-    /// Reports `%NAME%` of Windows.
     fn windows_variable(&mut self, offset: usize) {
         let rest = &self.text[offset + 1..];
         let name = &rest[..name_length(rest.as_bytes())];

@@ -30,7 +30,6 @@ pub(super) struct ArtifactRules {
 pub struct RequiredSigners {
     /// The signers, each with its time.
     pub signers: Vec<SignerRule>,
-    /// The rule.
     pub decision: PolicyDecision,
 }
 
@@ -119,7 +118,6 @@ impl PolicyLayer {
     }
 }
 
-/// Reads the table `[oci]`.
 pub(super) fn parse_artifact_rules(
     table: Table<'_>,
     home: Option<&Path>,

@@ -57,7 +57,6 @@ struct PolicyLayer {
 pub struct RequiredItem {
     /// The name of its kind, such as `skill`.
     pub kind: &'static str,
-    /// The name.
     pub name: String,
 }
 
@@ -70,7 +69,6 @@ impl fmt::Display for RequiredItem {
 /// A rule that decided, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyDecision {
-    /// The file.
     pub path: PathBuf,
     /// The line of the rule.
     pub line: usize,
@@ -97,24 +95,10 @@ impl fmt::Display for PolicyDecision {
 pub enum PolicyError {
     /// The file exists and cannot be read.
     #[error("cannot read the policy `{}`: {problem}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        problem: String,
-    },
+    Unreadable { path: PathBuf, problem: String },
     /// The file is not a valid policy.
     #[error("cannot apply the policy `{}:{line}`: {problem}", path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// The line.
-        line: usize,
-        /// The problem.
-        problem: String,
-        /// Advice for a repair.
-        help: Option<String>,
-    },
+    Invalid { path: PathBuf, line: usize, problem: String, help: Option<String> },
 }
 
 impl Policy {

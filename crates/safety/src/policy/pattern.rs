@@ -13,7 +13,6 @@ use super::host::host_name;
 /// The place of a source, in the form that patterns match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourcePlace {
-    /// A repository: `github.com/acme/guidance`.
     Repository(String),
     /// A directory of this machine, absolute and with all links followed.
     Directory(PathBuf),

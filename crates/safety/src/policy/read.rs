@@ -17,7 +17,6 @@ const KEYS: [&str; 5] = ["capabilities", "execution", "oci", "required", "source
 const KINDS: [(&str, &str); 4] =
     [("agents", "agent"), ("commands", "command"), ("rules", "rule"), ("skills", "skill")];
 
-/// Reads one file.
 pub(super) fn parse_layer(
     path: &Path,
     bytes: Vec<u8>,

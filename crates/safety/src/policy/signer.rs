@@ -19,12 +19,7 @@ pub enum Signer {
     /// A key, by `sha256:` and the digits of its SHA-256.
     Key(String),
     /// An identity of a certificate.
-    Identity {
-        /// The address or URI.
-        identity: String,
-        /// The issuer.
-        issuer: String,
-    },
+    Identity { identity: String, issuer: String },
 }
 
 impl Signer {
@@ -73,9 +68,7 @@ impl fmt::Display for Signer {
 pub struct SignerRule {
     /// The signer; `*` in its identity stands for any letters.
     pub signer: Signer,
-    /// The first moment.
     pub not_before: Option<SystemTime>,
-    /// The last moment.
     pub not_after: Option<SystemTime>,
 }
 

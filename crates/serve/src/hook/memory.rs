@@ -52,7 +52,6 @@ enum Loss<'c> {
     Session,
     /// All of one conversation, which was compacted. The files that it worked on stay.
     Conversation,
-    /// Those of these origins.
     Of(&'c [DeliveryOrigin]),
 }
 
@@ -124,7 +123,6 @@ pub(super) struct Memory<'s> {
     is_transient: bool,
 }
 
-/// The delivered entries.
 #[derive(Debug, Default)]
 pub(super) struct DeliveredEntries {
     seen: HashSet<String>,
@@ -243,7 +241,6 @@ impl<'s> Memory<'s> {
         }
     }
 
-    /// Returns the delivered entries.
     pub(super) fn read_delivered(&self) -> DeliveredEntries {
         let mut known = DeliveredEntries::default();
         let Some(path) = self.path() else { return known };
@@ -349,7 +346,6 @@ impl<'s> Memory<'s> {
         }
     }
 
-    /// Appends whole lines.
     fn append_lines(&self, lines: &str) {
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
         if self.system.append(&path, lines.as_bytes()).is_err() {
@@ -473,7 +469,6 @@ const AGENT: char = '+';
 /// The subagents of a conversation whose client names no agent in its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Subagents {
-    /// All that have begun.
     begun: usize,
     running: usize,
 }

@@ -341,7 +341,6 @@ impl<'m> Message<'m> {
         order
     }
 
-    /// Decides which entries fit.
     fn choose_entries(&self, budget: usize, taken: usize) -> Vec<Fit> {
         let room = self.available_length().saturating_sub(taken);
         let all = self.choose_within(room + NOTICE_ROOM, budget);

@@ -149,7 +149,6 @@ pub enum HookError {
     /// The working directory cannot be opened.
     #[error("cannot read the working directory `{path}`: {source}")]
     Root {
-        /// The directory.
         path: PathBuf,
         /// The error of the system.
         source: std::io::Error,

@@ -177,7 +177,6 @@ impl LanguageServer {
         }
     }
 
-    /// Answers a message.
     pub(super) fn answer_message(&mut self, message: Json) -> Reply {
         match RpcMessage::from_json(message) {
             Ok(RpcMessage::Request { id, method, params }) => {

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum ColumnUnit {
     Utf8,
-    /// The protocol's default.
     #[default]
     Utf16,
 }
@@ -23,7 +22,6 @@ impl ColumnUnit {
     }
 }
 
-/// A place, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct TextPosition {
     pub(super) line: usize,

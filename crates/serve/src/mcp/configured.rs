@@ -56,13 +56,11 @@ pub enum GatewayError {
     /// A policy cannot be read.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// Nothing may run.
     #[error("servers not started: {0} disables execution")]
     Off(String),
     /// The project is not trusted.
     #[error("servers not started ({}): {refusal}", names.join(", "))]
     Untrusted {
-        /// The project.
         refusal: ProjectRefusal,
         /// The names of the servers.
         names: Vec<String>,

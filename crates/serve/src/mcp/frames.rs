@@ -23,7 +23,6 @@ const MOST_BYTES: usize = limits::TOOL_MESSAGE_BYTES;
 /// The limit for invalid lines in a row. A client that echoes our answers would otherwise never end.
 const MOST_WRONG: usize = 100;
 
-/// Reads and writes messages.
 pub(super) struct Frames<R, W> {
     reader: BufReader<R>,
     writer: Arc<Mutex<W>>,

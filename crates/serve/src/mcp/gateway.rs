@@ -50,7 +50,6 @@ pub struct GatewayTimes {
     pub call: Duration,
     /// The pause before a server that has ended is started again; it doubles with each time.
     pub pause: Duration,
-    /// The longest pause.
     pub longest_pause: Duration,
 }
 
@@ -65,14 +64,12 @@ impl Default for GatewayTimes {
     }
 }
 
-/// A server to start.
 #[derive(Debug, Clone)]
 pub struct GatewayServer {
     /// Its name in the configuration.
     pub name: String,
     /// The place of that configuration, for people.
     pub place: String,
-    /// The way to it.
     pub address: ServerAddress,
     /// The user's decisions about its tools.
     pub decisions: ToolDecisions,
@@ -87,7 +84,6 @@ pub(super) struct GatewayLists {
     held_back: BTreeSet<String>,
 }
 
-/// The running servers.
 pub(super) struct Gateway {
     servers: Vec<Downstream>,
     lists: watch::Receiver<GatewayLists>,

@@ -38,7 +38,6 @@ const ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://
 /// The options of an HTTP server.
 #[derive(Debug)]
 pub struct HttpOptions {
-    /// The socket that listens.
     pub listener: TcpListener,
     /// The token that every request has to bear.
     pub token: String,

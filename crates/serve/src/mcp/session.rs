@@ -19,7 +19,6 @@ use super::frames::Frames;
 /// The interval of checks for an interruption.
 pub const TICK: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// The end of serving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Served {
     /// The client closed the connection.

@@ -28,27 +28,48 @@ pub(super) struct FileQuestion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PageAddress {
     /// The project, or a directory of it, `/`-separated below the root.
-    Project { directory: String, page: usize },
+    Project {
+        directory: String,
+        page: usize,
+    },
     /// A file; a directory ends with a `/`.
-    File { path: String, question: FileQuestion },
+    File {
+        path: String,
+        question: FileQuestion,
+    },
     /// An item, by its identity, with the commits of its file or without: a long history takes git its time.
-    Item { id: String, has_history: bool },
-    /// Items and clients.
-    Matrix { page: usize },
+    Item {
+        id: String,
+        has_history: bool,
+    },
+    Matrix {
+        page: usize,
+    },
     /// The difference between two revisions; without a second one, from the first to the working tree.
-    Change { from: String, to: String },
+    Change {
+        from: String,
+        to: String,
+    },
     /// The receipts of some days, about anything or about a word.
-    Sessions { days: u64, about: String, page: usize },
-    /// The installed items.
+    Sessions {
+        days: u64,
+        about: String,
+        page: usize,
+    },
     Registry,
     /// The repositories of a fleet, in one state or in any.
-    Fleet { state: Option<FleetState>, page: usize },
+    Fleet {
+        state: Option<FleetState>,
+        page: usize,
+    },
     /// The items with some words.
-    Search { query: String, page: usize },
+    Search {
+        query: String,
+        page: usize,
+    },
 }
 
 impl PageAddress {
-    /// The first page.
     pub(super) fn first_page() -> PageAddress {
         PageAddress::Project { directory: String::new(), page: 1 }
     }

@@ -46,7 +46,6 @@ const MOST_PARTS: usize = 200;
 /// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportReport {
-    /// The number of files.
     pub files: usize,
     /// The sum of their sizes.
     pub bytes: usize,
@@ -56,28 +55,16 @@ pub struct ExportReport {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// There is no project.
     #[error("{0}")]
     NoProject(String),
     /// The directory has files that are not ours.
     #[error("`{path}` contains files that brief did not create, such as `{example}`")]
-    Foreign {
-        /// The directory.
-        path: PathBuf,
-        /// One of them.
-        example: String,
-    },
+    Foreign { path: PathBuf, example: String },
     /// The revision cannot be compared with.
     #[error(transparent)]
     History(#[from] brief_registry::history::HistoryError),
-    /// The system failed.
     #[error("cannot write `{path}`: {error}")]
-    Write {
-        /// The path.
-        path: PathBuf,
-        /// The system's error.
-        error: io::Error,
-    },
+    Write { path: PathBuf, error: io::Error },
 }
 
 fn to_write_error(path: &Path) -> impl FnOnce(io::Error) -> ExportError {

@@ -22,7 +22,6 @@ use brief_workflows::history::GitHistory;
 /// A problem of a project's guidance.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Trouble {
-    /// Lower is worse.
     pub(super) rank: u8,
     /// The command that tells more.
     pub(super) command: &'static str,
@@ -40,13 +39,10 @@ pub(super) struct Health {
     pub(super) errors: usize,
     pub(super) warnings: usize,
     pub(super) stale: usize,
-    /// Findings of `brief coverage`.
     pub(super) coverage: usize,
-    /// Files without guidance.
     pub(super) bare: usize,
     /// Installed files that differ from `brief.lock`, and files that a client loads otherwise than we believe.
     pub(super) drift: usize,
-    /// The worst first.
     pub(super) troubles: Vec<Trouble>,
 }
 

@@ -48,7 +48,6 @@ const ROUNDS: usize = 3;
 /// A state of the project.
 #[derive(Debug, Clone, Default)]
 struct ShownState {
-    /// Counts the states.
     number: u64,
     snapshot: Arc<Snapshot>,
     /// The checks of this state or of the one before; `None` until the first are done.
@@ -69,7 +68,6 @@ pub struct ProjectView {
 pub struct ViewExtras {
     /// The newest versions of the sources.
     pub updates: Option<Vec<Newest>>,
-    /// Many repositories.
     pub fleet: Option<FleetReport>,
 }
 

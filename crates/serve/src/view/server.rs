@@ -45,7 +45,6 @@ const HEADERS: [(&str, &str); 6] = [
 /// The place where pages are served.
 #[derive(Debug)]
 pub struct ViewAddress {
-    /// The socket that listens.
     pub listener: TcpListener,
     /// The token that every address begins with.
     pub token: String,

@@ -64,7 +64,6 @@ impl MatrixRow {
     }
 }
 
-/// A project from above.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     pub(super) root: PathBuf,

@@ -6,7 +6,6 @@ use crate::diagnostic::{Edit, with_edits};
 use crate::source::Span;
 use crate::yaml::Yaml;
 
-/// A repaired header.
 #[derive(Default)]
 pub(super) struct HeaderRepair {
     pub(super) text: String,

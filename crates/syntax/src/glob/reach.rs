@@ -10,11 +10,8 @@ use super::program::{GlobProgram, ProgramItem, after_star};
 pub(super) enum Component {
     /// Before its first character.
     Start,
-    /// `.`, which must continue.
     Dot,
-    /// `..`, which must continue.
     DotDot,
-    /// A possible file name.
     Name,
 }
 
@@ -39,7 +36,6 @@ impl Component {
     }
 }
 
-/// Each mark by itself.
 const MARKS: [u8; 8] = [1, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7];
 
 /// The marks before an item from which some path matches, for each [`Component`] state of the path,

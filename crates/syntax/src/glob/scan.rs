@@ -13,15 +13,11 @@ pub(super) enum Token<'p> {
     Literal(char),
     /// One `*`. The meaning of a run of them depends on its surroundings.
     Star,
-    /// `?`
     AnyCharacter,
-    /// `[...]`
     Class(CharacterClass<'p>),
-    /// `{`
     Open,
     /// The separator of two alternatives: `,`.
     Next,
-    /// `}`
     Close,
 }
 

@@ -126,7 +126,6 @@ pub(super) struct SegmentMatcher<'g, P> {
 /// pattern may remain at the end of a path than can match nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PathEnd {
-    /// After other components.
     Later,
     /// After this one, where the pattern must end too.
     Here,

@@ -90,7 +90,6 @@ pub fn format_markdown(body: &str) -> Formatted {
     format_thoroughly(text)
 }
 
-/// Formats any text.
 pub(super) fn format_thoroughly(text: Cow<'_, str>) -> Formatted {
     let fixed = match fix_within_limits(&text) {
         Ok(fixed) => fixed,
@@ -106,7 +105,6 @@ pub(super) fn format_thoroughly(text: Cow<'_, str>) -> Formatted {
     }
 }
 
-/// The original text.
 struct Original<'t> {
     text: &'t str,
     /// Its tree, parsed only if the text changes, which is rare.

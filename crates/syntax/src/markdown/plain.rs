@@ -144,7 +144,6 @@ fn is_ordinary(character: char) -> bool {
 /// The marker of a list's items.
 #[derive(Clone, Copy)]
 enum Marker {
-    /// `- `
     Dash,
     /// `1. ` and higher numbers.
     Number(u8),

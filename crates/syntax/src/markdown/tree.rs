@@ -82,7 +82,6 @@ struct TreeBuilder<'t> {
     source: &'t str,
     events: Vec<Event<'t>>,
     starts: Vec<usize>,
-    /// Text that may continue.
     text: Option<(CowStr<'t>, usize)>,
     /// The text of an open code or HTML block.
     raw: Option<String>,

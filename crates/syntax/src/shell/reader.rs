@@ -103,13 +103,10 @@ struct Group {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GroupKind {
-    /// `(…)`
     Subshell,
-    /// `{ …; }`
     Braces,
     /// The body of a function, which runs later if at all.
     Function,
-    /// `case … esac`
     Case,
 }
 

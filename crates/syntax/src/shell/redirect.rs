@@ -16,7 +16,6 @@ pub(super) struct HereDocument {
 }
 
 impl Reader<'_> {
-    /// Reads a redirection.
     pub(super) fn read_redirection(&mut self) {
         if self.level.command.is_empty() {
             self.level.command.span.start = self.at;

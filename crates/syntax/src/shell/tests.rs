@@ -42,7 +42,6 @@ fn check(cases: &[(&str, &[&str])]) {
     }
 }
 
-/// POSIX 2.2: quoting.
 #[test]
 fn quotes_and_escapes() {
     check(&[

@@ -117,7 +117,6 @@ impl YamlBuilder {
         self.finish()
     }
 
-    /// Returns the tree.
     pub(super) fn finish(mut self) -> Yaml {
         if let Some((kind, span, count)) = self.more {
             let message = format!("and {count} more like this one");
@@ -164,7 +163,6 @@ impl YamlBuilder {
         self.add_node(NodeShape::Scalar { text, plain: false, tagged: false }, span, 1);
     }
 
-    /// Opens a collection.
     pub(super) fn start_collection(&mut self, anchor: usize, span: Span, is_mapping: bool) {
         // An alias to an open collection would refer to its own container.
         let node = self.push_node(NodeShape::Broken(ProblemKind::UnknownAlias), span, 1);

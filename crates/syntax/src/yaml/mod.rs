@@ -72,19 +72,13 @@ struct NodeData {
 
 #[derive(Debug, Clone)]
 enum NodeShape {
-    Scalar {
-        text: ScalarText,
-        plain: bool,
-        tagged: bool,
-    },
+    Scalar { text: ScalarText, plain: bool, tagged: bool },
     Sequence(Children),
-    /// Keys and values alternate.
     Mapping(Children),
     Alias(u32),
     Broken(ProblemKind),
 }
 
-/// A part of [`Yaml::children`].
 #[derive(Debug, Clone, Copy)]
 struct Children {
     first: u32,

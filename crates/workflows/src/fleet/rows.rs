@@ -12,7 +12,6 @@ use super::FleetReport;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum FleetCell<'f> {
-    /// Text.
     Text(Option<Cow<'f, str>>),
     /// True, false or not known.
     Flag(Option<bool>),

@@ -112,14 +112,12 @@ impl MemberUpdate {
     }
 }
 
-/// A source that moves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SourceMove {
     /// The name in the repository.
     pub source: String,
     /// The locked commit or digest.
     pub from: Option<String>,
-    /// The new one.
     pub to: Option<String>,
 }
 
@@ -141,13 +139,11 @@ pub struct FleetChange {
     pub tokens_after: usize,
     /// The change in one line.
     pub heading: String,
-    /// The lines that differ.
     pub lines: Vec<String>,
 }
 
 /// The effect of an update on one repository.
 pub struct MemberUpdate {
-    /// The sources that move.
     pub moves: Vec<SourceMove>,
     /// The changes of its guidance.
     pub changes: Vec<FleetChange>,

@@ -11,18 +11,14 @@ use super::update::{FleetChange, MemberUpdate, SourceMove, UpdateOutcome};
 pub struct UpdateGroup {
     /// The names, sorted.
     pub repositories: Vec<String>,
-    /// The sources that move.
     pub moves: Vec<SourceMove>,
-    /// The changes.
     pub changes: Vec<FleetChange>,
 }
 
 /// A repository that is not updated, with the reason.
 #[derive(Debug, Serialize)]
 pub struct UpdateProblem {
-    /// The name.
     pub repository: String,
-    /// The reason.
     pub problem: String,
 }
 

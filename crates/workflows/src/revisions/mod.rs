@@ -38,7 +38,6 @@ pub struct ComparedState {
     tree: TreeSystem,
     /// The commit; `None` for the working tree.
     commit: Option<Commit>,
-    /// The guidance.
     pub catalog: Catalog,
 }
 
@@ -48,9 +47,7 @@ pub struct ComparedRevisions {
     pub root: PathBuf,
     /// The directory of the question, below the root and with `/` between names.
     pub part: String,
-    /// The older state.
     pub before: ComparedState,
-    /// The newer state.
     pub after: ComparedState,
     /// The files that differ, sorted.
     pub changed: Vec<ChangedFile>,

@@ -55,7 +55,6 @@ impl RunningBrowser {
         place.deliver_data(&taken["data"])
     }
 
-    /// Prints a page.
     pub(super) fn print_pdf(&mut self, session: &str, call: &PageCall<'_>) -> AbilityResult {
         let place = Destination::from_call(call)?;
         let params = json!({"printBackground": true, "preferCSSPageSize": true});

@@ -54,7 +54,6 @@ const TLS_HANDSHAKE: u8 = 0x16;
 /// A connection that the browser has asked for, once or several times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageConnection {
-    /// The host and port.
     pub(crate) target: String,
     /// The reason why it was not made; none for one that was.
     pub(crate) refusal: Option<AbilityRefusal>,
@@ -95,7 +94,6 @@ struct GateState {
     known: Mutex<BTreeMap<String, Vec<SocketAddr>>>,
     connected: Mutex<Vec<PageConnection>>,
     bytes: AtomicU64,
-    /// The limit for them.
     most: u64,
     connections: AtomicUsize,
     is_closed: AtomicBool,
@@ -326,13 +324,10 @@ fn read_head(mut browser: &TcpStream) -> io::Result<Vec<u8>> {
 /// The head of a request to a proxy.
 #[derive(Debug)]
 pub(crate) struct ProxyHead<'b> {
-    /// True for `CONNECT`.
     is_tunnel: bool,
     /// The address: `http`, or `https` for a tunnel.
     uri: Uri,
-    /// The host and port.
     target: String,
-    /// The field `Proxy-Authorization`.
     credential: Option<&'b str>,
     /// The head for the server.
     forwarded: Vec<u8>,

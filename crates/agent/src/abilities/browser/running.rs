@@ -30,7 +30,6 @@ pub(super) struct LoadingState {
     pub(super) is_unreachable: bool,
 }
 
-/// One page, or pop-up.
 #[derive(Debug, Default)]
 pub(super) struct PageState {
     /// The browser's name for it, also that of its main frame.
@@ -66,7 +65,6 @@ pub(super) struct RunningBrowser {
     pub(super) download: Option<DownloadState>,
     /// The connections since the start of the call.
     connections: Vec<PageConnection>,
-    /// The connections before it.
     earlier: Vec<PageConnection>,
 }
 
@@ -85,7 +83,6 @@ impl Drop for RunningBrowser {
 }
 
 impl RunningBrowser {
-    /// Prepares a started browser.
     pub(super) fn prepare(
         launched: LaunchedBrowser,
         deadline: Duration,
@@ -127,7 +124,6 @@ impl RunningBrowser {
         Ok(())
     }
 
-    /// Allows or refuses downloads.
     pub(super) fn set_downloads(
         &mut self,
         is_wanted: bool,
@@ -395,7 +391,6 @@ impl RunningBrowser {
         }
     }
 
-    /// Closes a page.
     pub(super) fn close_page(&mut self, number: u64, deadline: Duration) -> Result<(), WireFault> {
         let Some(page) = self.pages.remove(&number) else { return Ok(()) };
         let params = json!({"targetId": page.target});

@@ -29,7 +29,6 @@ pub(super) enum WireFault {
     TimedOut,
     /// The user interrupts the call.
     Interrupted,
-    /// It refuses the command.
     Refused(String),
 }
 
@@ -83,7 +82,6 @@ impl BrowserWire {
         Ok(self.last)
     }
 
-    /// Reads one message.
     pub(super) fn receive_message(&mut self, deadline: Duration) -> Result<Value, WireFault> {
         let mut piece = vec![0; PIECE];
         loop {

@@ -54,11 +54,9 @@ pub(crate) fn git_environment() -> impl Iterator<Item = (String, String)> {
     variables.chain([count]).chain(settings)
 }
 
-/// Options before the command.
 const BEFORE: [&str; 4] =
     ["--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"];
 
-/// The listed commands.
 static COMMANDS: LazyLock<Vec<Grammar>> =
     LazyLock::new(|| Grammar::read_table(include_str!("git.txt")));
 

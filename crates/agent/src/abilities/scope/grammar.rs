@@ -43,7 +43,6 @@ enum OptionValue {
     None,
     /// In the same word or the next one.
     Required(ValueContent),
-    /// In the same word.
     Optional,
 }
 
@@ -174,7 +173,6 @@ impl Grammar {
     }
 }
 
-/// Arguments in their parts.
 pub(super) struct SplitArguments {
     names: Vec<&'static str>,
     /// The words of all options, with their values.
@@ -183,7 +181,6 @@ pub(super) struct SplitArguments {
     pub(super) directories: Vec<String>,
     /// The operands that are no paths.
     pub(super) texts: Vec<String>,
-    /// The other operands.
     pub(super) paths: Vec<String>,
 }
 

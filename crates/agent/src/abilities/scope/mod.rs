@@ -62,7 +62,6 @@ pub fn is_listed(program: &str) -> bool {
 /// Checks a path among the arguments. The error is the reason of the refusal.
 pub(super) type CheckPath<'c> = &'c dyn Fn(&str) -> Result<(), String>;
 
-/// The checks for operands.
 #[derive(Clone, Copy)]
 pub(super) struct Checks<'c> {
     /// The check for a path of the project.

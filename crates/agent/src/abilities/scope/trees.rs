@@ -14,7 +14,6 @@ const MOST_LEFT_OUT: usize = 2_000;
 pub(crate) struct HiddenEntry {
     /// The path below the project.
     pub(crate) path: String,
-    /// True for a directory.
     pub(crate) is_directory: bool,
 }
 

@@ -15,7 +15,6 @@ const MOST_TEXT: usize = 64 * 1024;
 /// The limit for the memory of a compiled pattern.
 const MOST_MEMORY: usize = 1024 * 1024;
 
-/// JavaScript's white space.
 const SPACE: &str =
     r"\t-\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
 

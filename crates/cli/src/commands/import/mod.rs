@@ -32,7 +32,6 @@ use crate::session::Session;
 use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
-/// The file of `--agents-yaml`.
 const AGENTS_YAML: &str = "AGENTS.yaml";
 
 /// Convert client files to shared rules and skills
@@ -250,7 +249,6 @@ fn new_files<'f>(item: &'f CollectedItem, paths: &'f [String]) -> Vec<NewFile<'f
         .collect()
 }
 
-/// The result of `--replace`.
 #[derive(Debug)]
 struct Replacement {
     /// Originals that are outputs now, with the copies.

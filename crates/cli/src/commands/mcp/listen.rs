@@ -53,7 +53,6 @@ pub(super) fn open_http_socket(
     Ok(options)
 }
 
-/// Parses `PORT` or `ADDRESS:PORT`.
 fn parse_address(typed: &str) -> Result<SocketAddr> {
     if let Ok(port) = typed.parse::<u16>() {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));

@@ -38,7 +38,6 @@ pub(crate) struct StatusArgs {
 /// The number of problems that are shown.
 const SHOWN_PROBLEMS: usize = 3;
 
-/// What was found.
 #[derive(Debug, Serialize)]
 struct Status {
     state: State,
@@ -65,9 +64,7 @@ struct Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum State {
-    /// The project has guidance.
     Guidance,
-    /// The project has none.
     NoGuidance,
     /// This is not a project.
     Outside,
@@ -91,7 +88,6 @@ struct ClientStatus {
     server_command: Option<String>,
 }
 
-/// The user's own guidance.
 #[derive(Debug, Default, Serialize)]
 struct OwnGuidance {
     items: usize,

@@ -15,7 +15,6 @@ pub(super) struct CodingContextArguments {
     pub(super) writes_rules: bool,
 }
 
-/// An unusable command line.
 #[derive(Debug)]
 pub(super) enum Misuse {
     Help,

@@ -120,7 +120,6 @@ enum TemplateBlockKind {
 enum Expression {
     Path(Path),
     Literal(AgentValue),
-    /// `lookup object key`.
     Lookup(Box<Expression>, Box<Expression>),
 }
 

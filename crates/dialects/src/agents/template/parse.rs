@@ -370,9 +370,7 @@ fn find_tag_end(text: &str, close: &str) -> Option<usize> {
 enum TagWord {
     Name(String),
     Quoted(String),
-    /// `name=value`.
     Option(String, String),
-    /// The content of parentheses.
     Nested(String),
 }
 

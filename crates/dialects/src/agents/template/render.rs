@@ -63,7 +63,6 @@ impl<'v> ContextValue<'v> {
     }
 }
 
-/// The distinctions of `{{#name}}`.
 impl ContextValue<'_> {
     fn is_true(self) -> bool {
         match self {

@@ -94,7 +94,6 @@ impl Judge<'_> {
         is_reserved(&name) && path.parent().is_some_and(is_context)
     }
 
-    /// Visits an included file.
     fn visit_match<'c>(&mut self, found: &IncludeMatch<'_, 'c>, wildcards: &mut Wildcards<'c>) {
         let IncludeMatch { include, handle, entry, path, sensitive } = found;
         let scope = HostedScope::Include;

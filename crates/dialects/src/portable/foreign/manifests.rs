@@ -10,9 +10,7 @@ use super::join_slashed;
 /// The client that a manifest is for, and whether it lists plugins or is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ManifestRole {
-    /// A plugin.
     Plugin,
-    /// A list of plugins.
     Marketplace,
 }
 
@@ -62,7 +60,6 @@ pub(super) enum PluginPlace {
     Inside(String),
     /// A place that is not in the source.
     Outside {
-        /// The place, as text.
         place: String,
         /// The address that `brief add` takes.
         address: Option<String>,

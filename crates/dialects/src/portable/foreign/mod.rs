@@ -37,7 +37,6 @@ pub use plugins::{OutsidePlugin, Plugin};
 pub struct PassedOver {
     /// The file below the source, with `/`.
     pub path: String,
-    /// The reason.
     pub reason: &'static str,
 }
 

@@ -36,9 +36,7 @@ const DIRECTORIES: [&str; 5] = ["agents", "skills", "commands", "rules", "prompt
 pub struct Plugin {
     /// The directory of the plugin below the source, with `/`; empty for the source itself.
     pub directory: String,
-    /// Its description.
     pub description: Option<String>,
-    /// Its version.
     pub version: Option<String>,
     /// Its hooks and servers, which are not installed: `hooks PreToolUse: …`, `mcp-servers github: …`.
     pub capabilities: Vec<String>,
@@ -47,7 +45,6 @@ pub struct Plugin {
 /// A plugin of a marketplace that is not in the source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OutsidePlugin {
-    /// Its name.
     pub name: String,
     /// Its place, as the marketplace gives it.
     pub place: String,

@@ -25,7 +25,6 @@ pub(crate) enum ItemOutcome {
     Refused,
 }
 
-/// An item to write.
 pub(crate) struct ItemToWrite<'w> {
     pub(crate) item: &'w PortableItem,
     /// The directory or the name of its source.

@@ -50,7 +50,6 @@ pub(crate) struct Plan<'p> {
 /// What a plan has come to.
 #[derive(Debug, Default)]
 pub(crate) struct PlanReport {
-    /// The new record.
     pub(crate) record: OutputRecord,
     /// The changes, sorted by path.
     pub(crate) changes: Vec<Change>,
@@ -74,7 +73,6 @@ pub(crate) struct PlanStart<'p> {
     /// The records: first that of this machine, then the lock.
     pub(crate) records: Vec<&'p OutputRecord>,
     pub(crate) policy: &'p ConflictPolicy,
-    /// The directory of outputs.
     pub(crate) out: &'p Path,
     /// The new record, without items.
     pub(crate) after: OutputRecord,
@@ -107,7 +105,6 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// Ends the plan.
     pub(crate) fn finish(self) -> PlanReport {
         let mut report = self.report;
         report.changes.sort_unstable();

@@ -49,9 +49,7 @@ pub(super) struct OfferedFile {
 pub(super) struct ReadableFile {
     /// A directory that the file may not leave: the project, or the home directory.
     pub(super) base: PathBuf,
-    /// The path below it.
     pub(super) below: PathBuf,
-    /// Changes with the content.
     pub(super) fingerprint: String,
 }
 
@@ -65,7 +63,6 @@ impl ReadableFile {
 }
 
 impl Offers {
-    /// Reads the whole project.
     pub(super) fn read_project(system: &Arc<dyn System>, options: &ServerOptions) -> Offers {
         let system = Remembered::new(Arc::clone(system));
         let directory = &options.directory;

@@ -41,14 +41,12 @@ pub(super) struct MomentArguments {
     cwd: Option<PathBuf>,
 }
 
-/// The arguments of `decisions`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DecisionsArguments {
     pub(super) path: PathBuf,
 }
 
-/// The arguments of `sees`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SeesArguments {
@@ -63,7 +61,6 @@ pub(super) struct SeesArguments {
     cwd: Option<PathBuf>,
 }
 
-/// The arguments of `search`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SearchArguments {
@@ -72,7 +69,6 @@ pub(super) struct SearchArguments {
     pub(super) limit: usize,
 }
 
-/// The arguments of `lint`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LintArguments {

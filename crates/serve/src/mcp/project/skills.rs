@@ -54,7 +54,6 @@ impl OfferedSkill {
     }
 }
 
-/// Reads skills.
 pub(super) struct SkillReader<'s> {
     system: &'s dyn System,
     /// The digests of installed files, by path.
