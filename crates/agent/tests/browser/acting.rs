@@ -72,7 +72,7 @@ fn keys_are_pressed() {
     );
     assert_eq!(seen, json!("GET /found?q=x HTTP/1.1"));
     let error = Run::at(&site).error(&site, "await page.press('Entr')");
-    assert!(error.starts_with("Refused: this is no key"), "{error}");
+    assert!(error.starts_with("Refused: unknown key"), "{error}");
 }
 
 #[test]

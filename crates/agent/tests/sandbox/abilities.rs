@@ -122,7 +122,7 @@ fn paths_stay_in_the_project() {
         ("await host.fs.writeText('.GIT/config', '')", "is inside `.git`"),
         ("await host.fs.writeText('x/.git./config', '')", "is inside `.git`"),
         ("await host.fs.writeText('', '')", "does not name a file"),
-        ("await host.fs.writeText('big', 'x'.repeat(1048577))", "more than 1048576 bytes"),
+        ("await host.fs.writeText('big', 'x'.repeat(1048577))", "larger than 1048576 bytes"),
         ("await host.fs.readText(1)", "argument 1 must name a file"),
         ("await host.fs.readText('x\\0')", "must be relative"),
         ("await host.fs.glob('[')", "is not a valid pattern"),

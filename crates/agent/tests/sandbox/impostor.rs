@@ -74,7 +74,7 @@ fn what_does_not_become_ready() {
     }
     let nobody = WorkerProgram { program: "/no/such/program".into(), ..worker() };
     let error = ToolBox::load(system(), &nobody, "", limits(""), nothing()).unwrap_err();
-    assert!(error.to_string().contains("could not be started"), "{error}");
+    assert!(error.to_string().contains("cannot start the worker"), "{error}");
 }
 
 #[test]

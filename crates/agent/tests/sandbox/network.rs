@@ -137,7 +137,7 @@ fn answers_have_a_size() {
     let (result, _) =
         fetch(port, "async ({ port }, ctx, host) => host.fetch(`http://localhost:${port}/`)");
     let error = result.unwrap_err().to_string();
-    assert!(error.contains("has more than 4194304 bytes"), "{error}");
+    assert!(error.contains("is larger than 4194304 bytes"), "{error}");
 }
 
 #[test]

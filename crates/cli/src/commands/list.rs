@@ -353,7 +353,7 @@ fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result {
         let more =
             if count > 1 { format!(", and {} more files", count - 1) } else { String::new() };
         ui.print_status(&format!(
-            "not an item: `{path}`, because {reason}{more}; `--json` lists them"
+            "not an item: `{path}` {reason}{more}; `--json` lists them"
         ))?;
     }
     Ok(())

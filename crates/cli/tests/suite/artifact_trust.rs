@@ -127,7 +127,7 @@ fn a_token_is_asked_for_with_the_account() {
     });
     let output = project.run(&["update", "--check"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("answers 403 Forbidden to the account"), "{output}");
+    assert!(output.stderr.contains("the token server answered 403 Forbidden"), "{output}");
     assert!(!output.stderr.contains("word"), "{output}");
 }
 
@@ -157,7 +157,7 @@ fn another_signer_is_refused_until_it_is_accepted() {
         let output = project.run(&["update"]);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(
-            output.stderr.contains(&format!("was signed by `{first}`, and is now signed by")),
+            output.stderr.contains(&format!("was signed by `{first}` but is now signed by")),
             "{output}"
         );
         assert_eq!(read_tree(&project, ""), before);

@@ -102,7 +102,7 @@ fn an_artifact_is_a_source_like_any_other() {
         assert_ne!(first, second);
         let output = project.run(&["update", "--check"]);
         assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stdout.contains("there is v1.1.0"), "{output}");
+        assert!(output.stdout.contains("v1.1.0 is available"), "{output}");
         let output = project.run(&["update", "own@v1.1.0"]);
         assert_eq!(output.code, Some(0), "{output}");
         assert!(project.read(".claude/skills/hello/SKILL.md").contains("Wave."));

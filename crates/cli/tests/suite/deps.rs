@@ -49,7 +49,7 @@ fn packages_that_ship_guidance_are_listed() {
     insta::assert_snapshot!(shop().run(&["list", "--packages"]), @r#"
     direct dependencies
       npm:@acme/ui@2.1.0  AGENTS.md, 1 skill  20 tokens
-      npm:lint@1.0.0      llms.txt  8 tokens  in node_modules/lint, declares the name `evil`
+      npm:lint@1.0.0      llms.txt  8 tokens  in node_modules/lint, calls itself `evil`
     ------- stderr -------
     guidance in 2 of 3 direct packages
     hint: use `--all` to include indirect dependencies
@@ -282,7 +282,7 @@ fn what_cannot_be_chosen_is_named() {
     assert!(output.stdout.contains("write `npm:lint` or `pypi:lint`"), "{output}");
     project.write("brief.toml", "[dependencies]\noffer = [\"npm:lint\"]\n");
     let output = project.run(&["sync"]);
-    assert!(output.stdout.contains("declares the name `evil`"), "{output}");
+    assert!(output.stdout.contains("calls itself `evil`"), "{output}");
     assert!(output.stderr.contains("+ npm:lint@1.0.0"), "{output}");
 }
 

@@ -223,7 +223,7 @@ fn a_sparse_checkout_is_whole() {
 #[test]
 fn a_path_with_a_typing_error_is_named() {
     let output = repository().run(&["diff", "HEAD~1", "HEAD", "--", "scr"]);
-    assert!(output.stderr.contains("has no file or directory `scr`"), "{output}");
+    assert!(output.stderr.contains("file not found on the newer side: `scr`"), "{output}");
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)));
 }
 
@@ -364,7 +364,7 @@ fn bad_revisions_are_refused_with_a_way_out() {
         (&["main..--upload-pack=x"], "`--upload-pack=x` is not a revision; name", 2),
         (&["main", "a\nb"], "is not a revision", 2),
         (&["main", ""], "`` is not a revision", 2),
-        (&["HEAD:AGENTS.yaml"], "has no commit `HEAD:AGENTS.yaml`", 1),
+        (&["HEAD:AGENTS.yaml"], "unknown revision `HEAD:AGENTS.yaml`", 1),
         (&["--upload-pack=x"], "unexpected argument", 2),
         (&["-x"], "unexpected argument", 2),
         (&["main", "main", "main"], "unexpected argument", 2),

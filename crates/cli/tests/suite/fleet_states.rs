@@ -170,7 +170,7 @@ fn a_revision_is_read_instead_of_the_newest_commit() {
     assert_eq!(items(&["--rev", &git(&one, &["rev-parse", "kept"])]), 3);
     let answer = fleet(&project, &["fleet", "--rev", "nothing"]);
     let problem = answer["repositories"][0]["problem"].as_str().unwrap();
-    assert!(problem.contains("no commit `nothing`"), "{problem}");
+    assert!(problem.contains("unknown revision `nothing`"), "{problem}");
 }
 
 /// Each state has its repositories; `--only` shows some, and the exit code is 1 only if it is asked for.

@@ -231,7 +231,7 @@ fn n33_an_interrupted_run_says_what_it_has_written() {
     let made = written();
     assert!(made > 0 && made < names.len(), "{made}: {said}");
     let told = format!("interrupted: {made} done, ");
-    assert!(said.contains(&told) && said.contains("run the command again"), "{said}");
+    assert!(said.contains(&told) && said.contains("run the same command again"), "{said}");
     assert_eq!(output.status.code(), Some(130), "{said}");
     run(&project, &branch);
     assert_eq!(written(), names.len());

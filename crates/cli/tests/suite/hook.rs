@@ -548,7 +548,7 @@ fn without_context_files_there_is_a_warning() {
     let input = json!({"file_path": "a"});
     let output = hook(&project, &payload(&project, "PreToolUse", "Read", &input, &json!({})));
     assert_eq!(delivered(&output), NOTHING);
-    assert!(output.stderr.starts_with("warning: no guidance found on the way"), "{output}");
+    assert!(output.stderr.starts_with("warning: no guidance found for the file"), "{output}");
 }
 
 /// Ruling G8: the hook writes nothing inside the project.

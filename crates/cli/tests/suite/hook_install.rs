@@ -401,7 +401,7 @@ fn another_command_can_be_installed() {
 #[test]
 fn a_program_that_is_not_on_path_is_mentioned() {
     let project = project();
-    assert!(install(&project).stderr.contains("warning: `brief` is not on PATH"));
+    assert!(install(&project).stderr.contains("`brief` is not on PATH"));
     let bin = project.outside_directory();
     let on_path = || crate::project().with_env("PATH", bin.to_str().unwrap());
     // A shell runs no file without permission.

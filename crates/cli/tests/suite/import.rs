@@ -322,7 +322,7 @@ fn files_are_converted() {
         output.stdout.contains("applyTo: \"**/src/**\"") && output.stdout.ends_with(API),
         "{output}"
     );
-    assert!(output.stderr.contains("`mine`: only claude has this field"), "{output}");
+    assert!(output.stderr.contains("`mine`: omitted: only claude has this field"), "{output}");
     assert!(!project.path().join(".github").exists());
     assert_eq!(
         project.run(&["import", "--from", "claude", "--as", "copilot", "--out", "."]).code,

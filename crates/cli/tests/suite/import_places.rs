@@ -61,7 +61,7 @@ fn items_are_written_where_a_person_would_put_them() {
     // The top of the project has a name in the report.
     let project = own().with_file("rules/old/RULE.md", &rule);
     let output = run(&project, &["import", "--dry-run"]);
-    assert!(output.stderr.contains("1 new item would be written to . from 1 file;"), "{output}");
+    assert!(output.stderr.contains("1 new item would be written to . from 1 file"), "{output}");
     // An ignored directory that the user names is written, with a warning.
     let project = own().with_file(".gitignore", "mine/\n");
     let output = run(&project, &["import", "--to", "mine"]);

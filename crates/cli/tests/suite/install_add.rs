@@ -175,7 +175,7 @@ fn what_does_not_exist_is_refused() {
         (&["acme/guidance", "money"], "write rule/money or skill/money"),
         (&["acme/guidance", "rule/money", "--kind", "skill"], "`rule/money` is not a skill"),
         (&["acme/guidance@v9"], "no branch, tag or commit `v9`"),
-        (&["acme/guidance:nowhere"], "has no directory `nowhere`"),
+        (&["acme/guidance:nowhere"], "no directory `nowhere` in"),
         (&["acme/guidance:skills/review/references"], "no items found"),
         (&["acme/none"], "git cannot read `https://github.com/acme/none.git`"),
         (&["./nowhere"], "cannot open the directory `$PROJECT/nowhere`: does not exist"),
@@ -435,7 +435,7 @@ fn skills_in_places_of_clients_are_told_of() {
         let list = run(&project, &["list", "acme/tools"]);
         assert_eq!(list.stdout, "skill/deploy: Use when deploying\n");
         remote.commit(&[("rules/money/RULE.md", &item("money", "Cents."))]);
-        let hint = format!("there is 1 skill in `{place}/skills`");
+        let hint = format!("found 1 skill in `{place}/skills`");
         let list = run(&project, &["list", "acme/tools"]);
         assert_eq!(list.stdout, "rule/money: Use when money matters\n");
         assert!(list.stderr.contains(&hint), "{list}");

@@ -269,7 +269,7 @@ fn names_that_collide_are_told_apart() {
     let output = project.run(&["add", "acme/twins", "tester"]);
     assert_eq!(output.code, Some(1));
     assert!(
-        output.stderr.contains("`tester` may be agent/api-tester or agent/app-tester"),
+        output.stderr.contains("`tester` is ambiguous: agent/api-tester or agent/app-tester"),
         "{output}"
     );
     run(&project, &["add", "acme/twins", "--client", "claude"]);
@@ -525,7 +525,7 @@ fn search_finds_items_of_sources() {
     );
     let none = project.run(&["search", "zebra", "acme/collection"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""));
-    assert!(none.stderr.contains("nothing among 8 items has `zebra`"), "{none}");
+    assert!(none.stderr.contains("no match for `zebra` in 8 items"), "{none}");
     let none = project.run(&["search", "zebra"]);
     assert_eq!(none.code, Some(1));
     assert!(none.stderr.contains("no sources in brief.toml"), "{none}");

@@ -118,7 +118,7 @@ fn a_server_of_the_user_is_kept() {
         assert!(summary(&output).ends_with("1 kept"), "{output}");
         assert_eq!(project.read(".mcp.json"), before);
         let output = run(&project, &["sync", "--force", ".mcp.json"]);
-        assert!(output.stderr.contains("what it held is in .brief/backups/.mcp.json"), "{output}");
+        assert!(output.stderr.contains("the backup is .brief/backups/.mcp.json"), "{output}");
         assert_eq!(project.read(".brief/backups/.mcp.json"), before);
         assert!(project.read(".mcp.json").contains("npx"));
     }

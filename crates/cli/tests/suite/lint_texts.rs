@@ -143,7 +143,7 @@ fn passages_that_are_loaded_twice_are_counted() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
         found[0].starts_with(
-            "warning guidance/repeated-text .cursor/rules/all.mdc:6 5 passages with ~"
+            "warning guidance/repeated-text .cursor/rules/all.mdc:6 duplicates ~"
         ),
         "{found:?}"
     );

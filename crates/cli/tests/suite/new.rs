@@ -37,7 +37,7 @@ fn new_items_pass_every_check() {
 fn a_new_bundle_lists_the_items() {
     let project = project();
     let output = project.run(&["registry", "new", "bundle", "empty", "--in", "other"]);
-    assert!(output.stderr.contains("hint: list items in it"), "{output}");
+    assert!(output.stderr.contains("hint: add items to the bundle"), "{output}");
     for (kind, name) in [("rule", "money"), ("skill", "ship"), ("rule", "dates")] {
         assert_eq!(project.run(&["registry", "new", kind, name]).code, Some(0));
     }
@@ -89,7 +89,7 @@ fn a_project_that_uses_items_gets_none_of_its_own() {
             assert_eq!(output.code, Some(1), "{output}");
             let words = format!("`$PROJECT` is a project, not a registry ({proof})");
             assert!(output.stderr.contains(&words), "{output}");
-            assert!(output.stderr.contains("hint: write the item in the registry"), "{output}");
+            assert!(output.stderr.contains("hint: create the item in its registry"), "{output}");
         }
         assert!(!project.path().join("rules").exists());
         assert!(!project.path().join("content").exists());

@@ -52,7 +52,7 @@ fn a_hint_names_the_path_as_it_was_typed() {
         .with_file("AGENTS.yaml", "context:\n  - {content: Docs., match: [\"docs/**\"]}\n");
     let output = project.with_dir("src").run_in("src", &["context", "a.py"], "");
     assert!(output.stderr.contains("no context for src/a.py"), "{output}");
-    assert!(output.stderr.contains("`brief why a.py` shows"), "{output}");
+    assert!(output.stderr.contains("run `brief why a.py`"), "{output}");
 }
 
 /// K21: the directory that the client was started in has to be there.

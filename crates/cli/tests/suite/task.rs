@@ -69,7 +69,7 @@ fn a_prompt_is_front_matter_rules_skills_and_task() {
 
     # Skills
 
-    You have access to the following skills. Only their names and descriptions stand here: when the work at hand calls for one of them, read the file at its location first and follow it.
+    You have access to the following skills. Only their names and descriptions are listed here: when the work at hand calls for one of them, read the file at its location first and follow it.
 
     <available_skills>
       <skill>

@@ -36,7 +36,7 @@ fn files_of_a_repository_are_called_by_its_name() {
     let output = run(&project, &["task", "y", "-d", "acme/rules:sub"]);
     assert!(output.stderr.contains("acme/rules:sub/.agents/tasks/y.md:1"), "{output}");
     let output = project.run(&["task", "none", "-d", "acme/rules"]);
-    assert!(output.stderr.contains("looked in acme/rules, "), "{output}");
+    assert!(output.stderr.contains("brief searched acme/rules, "), "{output}");
 }
 
 /// U67: fetching is told as `add` tells it, once; what is there already takes no time.

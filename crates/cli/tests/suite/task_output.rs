@@ -161,7 +161,7 @@ fn json_has_every_key_in_its_order() {
           "outcome": "ran"
         }
       ],
-      "prompt": "---\ndescription: Fix one bug\nselectors:\n  languages: go\n---\nUse tabs.\n\n\n# Skills\n\nYou have access to the following skills. Only their names and descriptions stand here: when the work at hand calls for one of them, read the file at its location first and follow it.\n\n<available_skills>\n  <skill>\n    <name>sql</name>\n    <description>For queries</description>\n    <location>$PROJECT/.agents/skills/sql/SKILL.md</location>\n  </skill>\n</available_skills>\n\n# Fix 1\n\nReproduce it in cart: now.\n\n",
+      "prompt": "---\ndescription: Fix one bug\nselectors:\n  languages: go\n---\nUse tabs.\n\n\n# Skills\n\nYou have access to the following skills. Only their names and descriptions are listed here: when the work at hand calls for one of them, read the file at its location first and follow it.\n\n<available_skills>\n  <skill>\n    <name>sql</name>\n    <description>For queries</description>\n    <location>$PROJECT/.agents/skills/sql/SKILL.md</location>\n  </skill>\n</available_skills>\n\n# Fix 1\n\nReproduce it in cart: now.\n\n",
       "tokens": N,
       "diagnostics": []
     }

@@ -303,7 +303,7 @@ fn a_file_that_cannot_be_written_is_an_error() {
     fs::write(project.path().join(".claude"), "a file").unwrap();
     let output = run(&project, "1");
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
-    assert!(output.stderr.contains("error: .claude/rules/brief.md cannot be "), "{output}");
+    assert!(output.stderr.contains("error: cannot write .claude/rules/brief.md"), "{output}");
 
     let project = rules();
     fs::create_dir_all(claude_file(&project)).unwrap();

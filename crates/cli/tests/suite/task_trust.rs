@@ -369,7 +369,7 @@ fn servers_of_a_project_do_not_start_without_trust() {
         ".mcp.json",
     ];
     let output = project.spawn(&call);
-    assert_refused(&project, &output, "the servers in `.mcp.json` do not start");
+    assert_refused(&project, &output, "cannot start the servers in `.mcp.json`");
     let exec: Vec<&str> = call.iter().copied().chain(["--exec"]).collect();
     let output = project.spawn(&exec);
     assert!(ran(&project), "{output}");

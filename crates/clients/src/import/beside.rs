@@ -412,7 +412,7 @@ mod tests {
                 &["brief add https://gitlab.test/t/s c`", "brief add o/r b a`"][..],
             ),
             ("rulesync.lock", rulesync, &["brief add o/r:plugins/x/skills one`"]),
-            ("apm.yml", apm, &["brief add o/r@v1:skills/x`", "brief add p/q`", "servers of apm"]),
+            ("apm.yml", apm, &["brief add o/r@v1:skills/x`", "brief add p/q`", "apm servers"]),
             ("apm.lock.yaml", lock, &["brief add o/r@abc:skills/x`"]),
         ] {
             let found = reasons(path, text);

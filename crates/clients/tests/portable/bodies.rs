@@ -81,5 +81,5 @@ fn a_body_over_a_clients_limit_is_told() {
     let losses = shop.losses();
     assert_eq!(losses.len(), 1, "{losses:?}");
     assert_eq!(losses[0].0, "item/body-too-long");
-    assert!(losses[0].1.contains("GitHub Copilot takes 30000"), "{}", losses[0].1);
+    assert!(losses[0].1.contains("GitHub Copilot allows 30000"), "{}", losses[0].1);
 }

@@ -106,7 +106,7 @@ fn a_wrong_profile_is_an_error_with_a_place() {
         ("[clients", "1:9", "the file is not valid TOML"),
         ("clients = 1\n", "1:11", "`clients`: this is not a table"),
         ("[clients.claude]\nrul = {}\n", "2:1", "unknown key `clients.claude.rul`"),
-        (&format!("{path}\".claude/x.md\"\n"), "2:8", "it lacks `{name}`"),
+        (&format!("{path}\".claude/x.md\"\n"), "2:8", "lacks `{name}`"),
         (&format!("{path}\"../{{name}}.md\"\n"), "2:8", "is not a plain relative path"),
         (&format!("{path}\"/x/{{name}}.md\"\n"), "2:8", "is not a plain relative path"),
         (&format!("{path}\".git/hooks/{{name}}\"\n"), "2:8", "version control"),

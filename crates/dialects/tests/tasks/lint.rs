@@ -347,7 +347,7 @@ fn a_link_within_the_project_is_fine() {
         project().with_file("/out/r.md", "Out.\n").with_link(".agents/rules/r.md", "/out/r.md");
     let found = lint(&outside);
     assert_eq!(found.len(), 1);
-    assert!(found[0].help.as_deref().unwrap().starts_with("`brief task -d DIR`"));
+    assert!(found[0].help.as_deref().unwrap().starts_with("run `brief task -d DIR`"));
 }
 
 /// Projects inside a project are looked at too, each for itself.

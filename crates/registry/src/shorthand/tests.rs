@@ -184,7 +184,7 @@ fn what_is_refused_says_the_way_out() {
         ("git::--upload-pack=id", "starts with `-`"),
         ("ext::sh -c id", "`ext::` is not supported; this scheme runs a command"),
         ("git::ext::sh -c id", "`ext::` is not supported; this scheme runs a command"),
-        ("o/r\n", "control characters"),
+        ("o/r\n", "contains control"),
         ("o/r\u{202e}", "invisible"),
         ("o/r@", "is empty"),
         ("o/r@:a", "is empty"),

@@ -95,8 +95,8 @@ fn a_directory_in_the_repository() {
         let text = format!("{}//{text}?ref=main", repo.url());
         sandbox.try_checkout(&text, Network::Offline).unwrap_err().to_string()
     };
-    assert!(missing("nowhere").contains("has no directory `nowhere`"), "{}", missing("nowhere"));
-    assert!(missing("c").contains("has no directory `c`"), "{}", missing("c"));
+    assert!(missing("nowhere").contains("no directory `nowhere` in"), "{}", missing("nowhere"));
+    assert!(missing("c").contains("no directory `c` in"), "{}", missing("c"));
 }
 
 #[test]

@@ -37,7 +37,7 @@ const TOOLS: [ToolText; 6] = [
         tool: ProjectTool::Context,
         name: "context",
         title: "Guidance for a file",
-        description: "Get the guidance for a file or directory: rules, conventions, and items to read on demand. Call \
+        description: "Print the guidance for a file or directory: rules, conventions, and items to read on demand. Call \
                       this before you read, edit or create a file. Guidance is ordered from general to specific. The \
                       file need not exist yet.",
     },
