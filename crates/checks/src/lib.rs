@@ -11,6 +11,7 @@ mod client_files;
 pub mod coverage;
 #[doc(hidden)]
 pub mod fuzzing;
+mod illustrations;
 pub mod links;
 pub mod lint;
 pub mod references;

@@ -14,7 +14,7 @@ use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_engine::Catalog;
 use brief_syntax::markdown::{collect_links, decoded_destination};
 use brief_syntax::walk::IgnoreFiles;
-use brief_syntax::{Diagnostic, Root, Rule, Source, Span, rules};
+use brief_syntax::{AbsentSubmodules, Diagnostic, Root, Rule, Source, Span, rules};
 use brief_system::System;
 use brief_system::paths::{cleaned_below, relative_path, to_slashed};
 
@@ -69,6 +69,7 @@ pub(crate) struct LinkCheck<'c> {
     /// The paths of the project, for advice.
     files: Option<&'c ProjectFiles>,
     ignored: IgnoreFiles<'c>,
+    submodules: AbsentSubmodules,
     /// The texts that were looked at.
     seen: BTreeSet<u64>,
 }
@@ -80,7 +81,8 @@ impl<'c> LinkCheck<'c> {
         files: Option<&'c ProjectFiles>,
     ) -> LinkCheck<'c> {
         let ignored = IgnoreFiles::new(system, root);
-        LinkCheck { system, root, files, ignored, seen: BTreeSet::new() }
+        let submodules = AbsentSubmodules::read(system, root);
+        LinkCheck { system, root, files, ignored, submodules, seen: BTreeSet::new() }
     }
 
     /// Returns the links of a text that lead nowhere, each once. A file that two dialects read, or that has
@@ -157,9 +159,10 @@ impl<'c> LinkCheck<'c> {
             // A file that git ignores may be there for others, where the link is usually read from.
             let is_usual = Some(base) == file.parent() || base == top;
             join_inside(top, base, &wanted.path).is_some_and(|path| {
-                let is_ignored =
-                    || path.strip_prefix(top).is_ok_and(|below| self.ignored.is_ignored(below));
-                self.exists(&path, wanted) || is_usual && is_ignored()
+                let below = path.strip_prefix(top).unwrap_or(&path);
+                self.exists(&path, wanted)
+                    || is_usual && self.ignored.is_ignored(below)
+                    || self.submodules.may_hold(below)
             })
         })
     }
@@ -360,7 +363,7 @@ impl LinkedPath {
 }
 
 /// `src/a.rs:12` and `src/a.rs:12:3` name a line.
-fn without_line(path: &str) -> &str {
+pub(crate) fn without_line(path: &str) -> &str {
     let mut path = path;
     while let Some((before, digits)) = path.rsplit_once(':') {
         let is_line = !digits.is_empty()

@@ -16,7 +16,7 @@ use brief_engine::Catalog;
 use brief_profiles::{CheckSheet, CheckedFile, ClientChecks, Expected, FileFormat};
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::walk::IgnoreFiles;
-use brief_syntax::{Diagnostic, Root, Source, Span, rules};
+use brief_syntax::{AbsentSubmodules, Diagnostic, Root, Source, Span, rules};
 use brief_system::System;
 
 use values::{FileCheck, Spot};
@@ -28,10 +28,12 @@ pub(crate) fn check_client_files(
     root: &Root,
 ) -> Vec<Diagnostic> {
     let ignored = IgnoreFiles::new(system, root);
+    let submodules = AbsentSubmodules::read(system, root);
     // What version control ignores is made by a build, and may be there for others.
     let is_there = |path: &Path| {
         let below = || path.strip_prefix(root.path()).ok();
-        system.resolve(path).is_ok() || below().is_some_and(|below| ignored.is_ignored(below))
+        let may_be = |below: &Path| ignored.is_ignored(below) || submodules.may_hold(below);
+        system.resolve(path).is_ok() || below().is_some_and(may_be)
     };
     let mut files = Vec::new();
     catalog.each_client_file(&mut |file| files.push(file));

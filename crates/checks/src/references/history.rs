@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use brief_dialects::ProjectFiles;
 use brief_engine::{Catalog, PlaceReport, place_below};
-use brief_syntax::Root;
+use brief_syntax::{Root, Span};
 use brief_system::System;
 use brief_system::paths::{cleaned_below, relative_path, to_slashed};
 use serde::ser::SerializeStruct;
@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 use super::manifests::Manifests;
 use super::{DefiningLine, Likelihood, ReferenceCheck, ReferenceKind, StaleReference, Trace};
 use crate::audience::Audience;
+use crate::illustrations::illustrated_spans;
 use crate::links::{LinkedPath, find_broken_links};
 use crate::suppression;
 use crate::texts::each_prose;
@@ -88,17 +89,27 @@ pub(crate) fn trace_references(
     let Some(files) = catalog.files() else { return found };
     let links = find_broken_links(catalog, system, root);
     let mut audiences = HashMap::new();
+    let mut illustrations: Vec<(&Path, Span)> = Vec::new();
     if !links.is_empty() {
         catalog.each_text(&mut |text| {
-            audiences.insert(text.source.path(), Audience::from_text(&text, root.path(), files));
+            let path = text.source.path();
+            audiences.insert(path, Audience::from_text(&text, root.path(), files));
+            if links.iter().any(|link| link.path() == path) {
+                let shown = illustrated_spans(text.body()).into_iter();
+                illustrations
+                    .extend(shown.map(|shown| (path, text.source_span(shown.start, shown.end))));
+            }
         });
     }
     for link in links {
         let written = link.source.slice(link.span).to_owned();
         let audience = audiences.get(link.path()).copied().unwrap_or(Audience::Readers);
         let (paths, ceiling) = possible_places(root, link.path(), &written, audience);
+        let is_illustration = illustrations.iter().any(|(path, shown)| {
+            *path == link.path() && (shown.start..shown.end).contains(&link.span.start)
+        });
         found.push(StaleReference {
-            trace: Trace { paths, ..Trace::new(ceiling) },
+            trace: Trace { paths, is_needed: is_illustration, ..Trace::new(ceiling) },
             source: Arc::clone(&link.source),
             span: link.span,
             kind: ReferenceKind::Link,

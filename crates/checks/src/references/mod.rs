@@ -29,6 +29,7 @@ use brief_system::System;
 use brief_system::paths::to_slashed;
 
 use crate::audience::{Audience, skill_directory};
+use crate::illustrations::illustrating_passages;
 use crate::texts::ReadText;
 
 use self::commands::Runner;
@@ -250,8 +251,9 @@ impl<'c> ReferenceCheck<'c> {
         }
         let mut search = ReferenceSearch::new(self, read, audience, own, directory);
         for section in prose.sections.iter().filter(|one| !paths::is_example(&one.headings)) {
-            for passage in &section.passages {
-                search.search_passage(passage);
+            let illustrating = illustrating_passages(section);
+            for (passage, illustrates) in section.passages.iter().zip(illustrating) {
+                search.search_passage(passage, illustrates);
             }
             for block in &section.blocks {
                 search.search_block(body, block);

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::ProjectFiles;
-use brief_syntax::Root;
 use brief_syntax::walk::IgnoreFiles;
+use brief_syntax::{AbsentSubmodules, Root};
 use brief_system::System;
 use brief_system::paths::{cleaned_below, to_slashed};
 
-use crate::links::LinkedPath;
+use crate::links::{LinkedPath, without_line};
 use crate::words::{split_phrases, split_words};
 
 /// Ends of names that files of projects have.
@@ -81,6 +81,41 @@ pub(super) fn tells_it_is_gone(sentence: &str) -> bool {
     has_word(sentence, &GONE)
 }
 
+/// Words before what is told to be gone: "(was `commands/a.md`)".
+const WAS: [&str; 4] = split_phrases("was|were|formerly|previously");
+
+/// Words between what is gone and what has come for it.
+const MOVED: [&str; 7] =
+    split_phrases("migrated|moved to|moved into|renamed|retired|folded into|merged into");
+
+/// Verbs before "from", in front of what is told to be gone.
+const MOVED_FROM: [&str; 5] = split_phrases("migrated|moved|renamed|converted|ported");
+
+/// Returns whether the words before an offset of a sentence tell that what stands there is gone: "was `a`", "moved from `a`".
+pub(super) fn is_told_past(sentence: &str, at: usize) -> bool {
+    let before = sentence.get(..at).unwrap_or_default().trim_end().to_ascii_lowercase();
+    let word = before.rsplit(|letter: char| !letter.is_alphabetic()).next().unwrap_or_default();
+    let has_moved = before.rsplit_once(" from").is_some_and(|(verb, rest)| {
+        has_word(verb, &MOVED_FROM) && !format!("{rest} ").contains(" to ")
+    });
+    WAS.contains(&word) || has_moved
+}
+
+/// Returns whether a passage is an entry of a log, which begins with its day.
+pub(super) fn is_log_entry(text: &str) -> bool {
+    let day = text.trim_start_matches(['[', '(', ' ']).as_bytes();
+    day.len() > 10
+        && day.iter().take(10).enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// Returns whether a sentence tells, after an offset, what has become of the thing there: "`a` moved to `b`".
+pub(super) fn is_told_moved(sentence: &str, at: usize) -> bool {
+    sentence.get(at..).is_some_and(|rest| has_word(rest, &MOVED))
+}
+
 pub(super) fn is_to_be_made(sentence: &str) -> bool {
     has_word(sentence, &TO_BE_MADE)
 }
@@ -123,7 +158,7 @@ pub(super) fn outside_of_client(directory: &str) -> &str {
 
 /// Returns the directory that a path begins in before its end.
 pub(super) fn base_of<'p>(path: &'p str, end: &str) -> Option<&'p str> {
-    let end = end.trim_start_matches("./").trim_end_matches('/');
+    let end = without_line(end).trim_start_matches("./").trim_end_matches('/');
     Some(path.strip_suffix(end)?.trim_end_matches('/'))
 }
 
@@ -175,12 +210,19 @@ pub(super) struct PathIndex<'c> {
     files: &'c ProjectFiles,
     names: OnceCell<HashMap<&'c str, Vec<&'c str>>>,
     ignored: IgnoreFiles<'c>,
+    submodules: AbsentSubmodules,
 }
 
 impl<'c> PathIndex<'c> {
     pub(super) fn new(system: &'c dyn System, root: &'c Root, files: &'c ProjectFiles) -> Self {
         let ignored = IgnoreFiles::new(system, root);
-        PathIndex { system, root, files, names: OnceCell::new(), ignored }
+        let submodules = AbsentSubmodules::read(system, root);
+        PathIndex { system, root, files, names: OnceCell::new(), ignored, submodules }
+    }
+
+    /// Returns whether a path below the root may exist where the submodules are checked out.
+    pub(super) fn may_be_in_submodule(&self, below: &Path) -> bool {
+        self.submodules.may_hold(below)
     }
 
     fn paths_by_name(&self) -> &HashMap<&'c str, Vec<&'c str>> {
@@ -210,7 +252,10 @@ impl<'c> PathIndex<'c> {
                 // A path that leaves the project is of another one.
                 let Some(below) = cleaned_below(&below) else { continue };
                 let path: PathBuf = root.components().chain(below.components()).collect();
-                if self.system.resolve(&path).is_ok() || self.ignored.is_ignored(&below) {
+                if self.system.resolve(&path).is_ok()
+                    || self.ignored.is_ignored(&below)
+                    || self.submodules.may_hold(&below)
+                {
                     return None;
                 }
                 let below = to_slashed(&below);
@@ -222,6 +267,7 @@ impl<'c> PathIndex<'c> {
         if places.is_empty() {
             return None;
         }
+        let written = without_line(written);
         let end =
             to_slashed(&cleaned_below(Path::new(written)).unwrap_or_else(|| wanted.path.clone()));
         let end = end.trim_start_matches("../");

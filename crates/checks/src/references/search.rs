@@ -1,6 +1,7 @@
 //! The search for what one text names: passage by passage, and line by line in blocks of shell.
 
-use std::cell::OnceCell;
+mod passages;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -75,60 +76,6 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
 
     fn span(&self, start: usize, end: usize) -> Span {
         self.text.source_span(start, end)
-    }
-
-    pub(super) fn search_passage(&mut self, passage: &Passage) {
-        for version in versions::named_versions(passage) {
-            self.check_version(passage, &version);
-        }
-        if self.names_csharp {
-            self.check_csharp(passage);
-        }
-        if self.names_tool {
-            for tool in tools::named_tools(passage) {
-                self.check_tool(passage, &tool);
-            }
-        }
-        if passage.codes.is_empty() {
-            return;
-        }
-        let sentences = OnceCell::new();
-        // One sentence may hold thousands of codes, and is judged once.
-        let mut judged = (usize::MAX, false, Mention::Plain, None);
-        for code in &passage.codes {
-            let commands = read_line(&code.text, &mut ShellDirectory::new());
-            // The path of a link is looked at with the links.
-            let is_path = commands.is_empty()
-                && !code.text.contains(' ')
-                && !code.is_linked
-                && paths::is_path(&code.text);
-            if commands.is_empty() && !is_path {
-                continue;
-            }
-            let sentences = sentences.get_or_init(|| passage.sentences());
-            let index = sentences.partition_point(|(start, _)| *start <= code.at).saturating_sub(1);
-            if judged.0 != index {
-                let sentence = sentences.get(index).map_or("", |(_, sentence)| *sentence);
-                let is_gone = paths::tells_it_is_gone(sentence);
-                let end = sentences.get(index + 1).map_or(usize::MAX, |(start, _)| *start);
-                let start = sentences.get(index).map_or(0, |(start, _)| *start);
-                let directory = self.directory_of_sentence(passage, start..end);
-                judged = (index, is_gone, Mention::from_sentence(sentence), directory);
-            }
-            let (_, is_gone, mention, directory) = judged;
-            if is_gone {
-                continue;
-            }
-            let start = code.span.start;
-            for command in &commands {
-                let place = command.directory.as_deref().or(directory);
-                self.check_command(command, place, start, mention);
-            }
-            if is_path {
-                let span = self.span(start, start + code.text.len());
-                self.path_at(&code.text, &code.text, span, mention);
-            }
-        }
     }
 
     /// Looks at the commands of a block of shell.
@@ -222,29 +169,6 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         }
     }
 
-    /// Returns the directory that a sentence names, in which its commands are given: "`npm run dev` in `web`".
-    fn directory_of_sentence<'p>(
-        &self,
-        passage: &'p Passage,
-        range: std::ops::Range<usize>,
-    ) -> Option<&'p str> {
-        let directories = &self.check.manifests.files.directories;
-        let is_known = |path: &Path| {
-            cleaned_below(path)
-                .is_some_and(|path| directories.binary_search(&to_slashed(&path)).is_ok())
-        };
-        let codes = passage.codes.iter().filter(|code| range.contains(&code.at));
-        let mut names = codes.map(|code| &*code.text).filter(|text| {
-            !text.contains([' ', '*', '<', '{', '$'])
-                && !text.starts_with('/')
-                && (text.ends_with('/')
-                    || text.contains('/')
-                        && (is_known(Path::new(text))
-                            || is_known(&Path::new(&self.directory).join(text))))
-        });
-        names.next()
-    }
-
     /// Looks at a command that is given in `place`, as written.
     fn check_command(
         &mut self,
@@ -327,6 +251,9 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
                 }
             }
         };
+        if self.check.index.may_be_in_submodule(Path::new(&directory)) {
+            return;
+        }
         let facts = runner.facts();
         let found = self.check.manifests.look_up(runner, name, &directory);
         let (manifest, near, message) = match found {
@@ -354,8 +281,10 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         };
         // Nothing in the project defines it, and the text is about the project.
         let is_clear = self.audience == Audience::Here
+            && mention != Mention::Illustration
             && manifest.as_ref().is_some_and(|(_, is_missing)| *is_missing);
-        let is_needed = manifest.as_ref().is_none_or(|(_, is_missing)| !is_missing);
+        let is_needed = mention == Mention::Illustration
+            || manifest.as_ref().is_none_or(|(_, is_missing)| !is_missing);
         let ceiling = match mention {
             _ if !is_clear || runner.facts().is_of_user => Likelihood::Possible,
             Mention::Plain => Likelihood::Certain,
@@ -494,7 +423,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
                     _ if !is_here => Likelihood::Possible,
                     Mention::Plain => Likelihood::Certain,
                     Mention::InShell | Mention::OfAnother => Likelihood::Likely,
-                    Mention::ToBeMade => Likelihood::Possible,
+                    Mention::ToBeMade | Mention::Illustration => Likelihood::Possible,
                 })
             },
         };
@@ -583,6 +512,8 @@ enum Mention {
     OfAnother,
     /// As something to be made, or as one of many.
     ToBeMade,
+    /// As an example of how something is written.
+    Illustration,
 }
 
 impl Mention {

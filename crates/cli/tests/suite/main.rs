@@ -104,6 +104,7 @@ mod lint_advice;
 mod lint_all;
 mod lint_formats;
 mod lint_quiet;
+mod lint_repositories;
 mod lint_texts;
 mod lsp;
 #[cfg(target_os = "linux")]

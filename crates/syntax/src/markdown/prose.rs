@@ -37,6 +37,8 @@ pub struct Passage {
     pub is_item: bool,
     /// True for a cell of a table.
     pub is_cell: bool,
+    /// The words at the top of its column, for a cell below them.
+    pub column: Option<String>,
     /// True for a heading.
     pub is_heading: bool,
     /// Pairs of an offset in `text` and one in the source; between two of them both grow alike.
@@ -57,6 +59,11 @@ pub struct InlineCode {
 }
 
 impl Passage {
+    /// Returns the place in the source where it begins.
+    pub fn source_start(&self) -> usize {
+        self.source_of(0)
+    }
+
     /// Returns the place in the source of a part of the text.
     pub fn source_span(&self, start: usize, end: usize) -> Span {
         let first = self.source_of(start);
@@ -139,6 +146,10 @@ struct ProseReader {
     items: usize,
     cells: usize,
     links: usize,
+    /// The words at the top of the columns of the last table.
+    columns: Vec<String>,
+    /// The column of the next cell; `None` in the first row.
+    column: Option<usize>,
 }
 
 impl ProseReader {
@@ -170,11 +181,23 @@ impl ProseReader {
                 self.close_passage();
                 self.items = self.items.saturating_sub(1);
             }
+            Event::Start(Tag::TableHead) => {
+                self.columns.clear();
+                self.column = None;
+            }
+            Event::Start(Tag::TableRow) => self.column = Some(0),
             Event::Start(Tag::TableCell) => {
                 self.close_passage();
                 self.cells += 1;
             }
             Event::End(TagEnd::TableCell) => {
+                match &mut self.column {
+                    Some(column) => *column += 1,
+                    None => {
+                        let said = self.passage.as_ref().map(|passage| passage.text.clone());
+                        self.columns.push(said.unwrap_or_default());
+                    }
+                }
                 self.close_passage();
                 self.cells = self.cells.saturating_sub(1);
             }
@@ -226,7 +249,11 @@ impl ProseReader {
 
     fn open_passage(&mut self) -> &mut Passage {
         let (is_item, is_cell) = (self.items > 0, self.cells > 0);
-        self.passage.get_or_insert_with(|| Passage { is_item, is_cell, ..Passage::default() })
+        let (columns, column) = (&self.columns, self.column.filter(|_| is_cell));
+        self.passage.get_or_insert_with(|| {
+            let column = column.and_then(|column| columns.get(column).cloned());
+            Passage { is_item, is_cell, column, ..Passage::default() }
+        })
     }
 
     fn close_passage(&mut self) {

@@ -1,0 +1,141 @@
+//! Findings of `brief lint` in public repositories that were noise, each beside the like that is a mistake.
+
+use brief_testkit::Sandbox;
+use serde_json::Value;
+
+use crate::diff::{commit, git};
+use crate::project;
+
+/// The findings: code, severity, number of places.
+fn lint(project: &Sandbox) -> Vec<(String, String, u64)> {
+    let json = project.run(&["lint", "--json"]).json();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let found = json["diagnostics"].as_array().unwrap().iter();
+    found
+        .map(|one| (text(&one["code"]), text(&one["severity"]), one["count"].as_u64().unwrap_or(1)))
+        .collect()
+}
+
+fn codes(project: &Sandbox) -> Vec<String> {
+    lint(project).into_iter().map(|(code, ..)| code).collect()
+}
+
+fn skill(name: &str) -> String {
+    format!(
+        "---\nname: {name}\ndescription: Use it when {name} is asked for by the user.\n---\nText of {name}.\n"
+    )
+}
+
+/// A checkout has no files of submodules unless it is asked for them.
+#[test]
+fn files_of_absent_submodules_may_be_there() {
+    let text = "See [guards](docs/internal/guards.md).\n\nRead `vendor/effect/core/index.ts` first.\n\n\
+                ```bash\nbash vendor/effect/scripts/sync.sh\n```\n";
+    let modules = "[submodule \"docs/internal\"]\n\tpath = docs/internal\n\turl = x\n\
+                   [submodule \"effect\"]\n\tpath = vendor/effect\n\turl = y\n";
+    let absent = project()
+        .with_file("AGENTS.md", text)
+        .with_file(".gitmodules", modules)
+        .with_file("vendor/own.ts", "")
+        .with_dir("vendor/effect");
+    assert_eq!(codes(&absent), [""; 0]);
+    let present =
+        absent.with_file("vendor/effect/core/other.ts", "").with_file("docs/internal/other.md", "");
+    assert_eq!(
+        codes(&present),
+        ["client/broken-link", "guidance/missing-path"],
+        "a submodule that is checked out is checked"
+    );
+}
+
+/// What a label, a column or a word announces as an example does not have to be there; what the text says of the project
+/// does.
+#[test]
+fn examples_do_not_have_to_be_there() {
+    let tree = || {
+        project()
+            .with_file("package.json", "{\"scripts\": {\"test\": \"x\"}}")
+            .with_file("scripts/a.ts", "")
+            .with_file("skills/x/scripts/real.py", "")
+            .with_file("core/tests/validate-skills.test.ts", "")
+    };
+    let rules = "Reports name the commands to reproduce (e.g., `npm run dev`, `npm test`).\n\n\
+                 - Example: [prisma.mdc](rules/prisma.mdc) shows the form\n\n\
+                 | Pattern | Example |\n| - | - |\n| `scripts/tests/**` | `scripts/tests/validate-skills.test.ts` |\n";
+    assert_eq!(codes(&tree().with_file("AGENTS.md", rules)), [""; 0]);
+    let plain = rules
+        .replace("(e.g., ", "(")
+        .replace("Example: ", "See ")
+        .replace("| Example |", "| Test |");
+    assert_eq!(
+        codes(&tree().with_file("AGENTS.md", plain)),
+        ["guidance/missing-target", "client/broken-link", "guidance/missing-path"]
+    );
+    let own = |label: &str| {
+        let list = format!("{label}\n\n- `./scripts/tool.py` → the skill's own\n");
+        tree().with_file("skills/x/SKILL.md", skill("x") + "\n" + &list)
+    };
+    assert_eq!(codes(&own("**Valid:**")), [""; 0]);
+    // After a parenthesis, and below another sentence, it is meant as it stands.
+    let after = tree().with_file("AGENTS.md", "For a change (e.g. a fix) run `npm run dev`.\n");
+    assert_eq!(codes(&after), ["guidance/missing-target"]);
+}
+
+/// What a text tells to be the past is right.
+#[test]
+fn a_former_name_is_not_stale() {
+    let text = "| Layer | Path | Role |\n| - | - | - |\n\
+                | glm | `skills/glm/SKILL.md` | consult (was `commands/glm.md`, migrated to a skill) |\n\n\
+                `commands/glm.md` was merged into the skill, so `commands/glm.md` moved to `skills/glm/SKILL.md`.\n\n\
+                - **2026-07-22** — The raw `commands/glm.md` has given way to a skill.\n\n\
+                We migrated the consult from a raw `commands/glm.md` to a skill.\n";
+    let project = project()
+        .with_file("AGENTS.md", "Rules.\n")
+        .with_file("commands/other.md", "---\ndescription: x\n---\nText.\n")
+        .with_file("commands/glm.md", "---\ndescription: x\n---\nText.\n")
+        .with_file("skills/glm/SKILL.md", skill("glm"));
+    git(&project, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&project);
+    git(&project, &["rm", "--quiet", "commands/glm.md"]);
+    project.write("AGENTS.md", text);
+    commit(&project);
+    assert_eq!(codes(&project), [""; 0]);
+    project.write("AGENTS.md", "The model is asked by `commands/glm.md` only.\n");
+    assert_eq!(codes(&project), ["guidance/missing-path"]);
+}
+
+/// One of several commands is enough; a command alone has to be there.
+#[test]
+fn one_of_several_alternatives_is_enough() {
+    let text =
+        "They may need to run `npm run build`, `npm run dev`, or `composer run dev`. Ask them.\n";
+    let project = project()
+        .with_file("composer.json", "{\"scripts\": {\"test\": [\"x\"]}}")
+        .with_file("package.json", "{\"scripts\": {\"build\": \"x\", \"dev\": \"y\"}}")
+        .with_file("AGENTS.md", text);
+    assert_eq!(codes(&project), [""; 0]);
+    project.write("AGENTS.md", "Run `npm run build` and `composer run dev` before you ask.\n");
+    assert_eq!(codes(&project), ["guidance/missing-target"]);
+}
+
+/// A path with a line in it begins where the text says that such paths begin.
+#[test]
+fn a_path_with_a_line_may_be_short_for_another() {
+    let table = "| Command | Go source |\n| - | - |\n| login | `internal/login/login.go:283` |\n";
+    let project = project()
+        .with_file("apps/cli-go/internal/login/login.go", "x\n")
+        .with_file("apps/cli/a.ts", "")
+        .with_file("internal/login/login.go", "x\n");
+    git(&project, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&project);
+    git(&project, &["rm", "--quiet", "internal/login/login.go"]);
+    project.write("apps/cli/AGENTS.md", format!("Sources are in `apps/cli-go/`.\n\n{table}"));
+    commit(&project);
+    assert_eq!(codes(&project), [""; 0]);
+    project.write("apps/cli/AGENTS.md", table.replace("login.go:283", "logout.go:283"));
+    project.write("internal/login/logout.go", "x\n");
+    commit(&project);
+    git(&project, &["rm", "--quiet", "internal/login/logout.go"]);
+    commit(&project);
+    assert_eq!(codes(&project), ["guidance/missing-path"]);
+}
