@@ -23,6 +23,7 @@ pub mod source;
 mod submodules;
 pub mod text;
 pub mod toml;
+mod tracked;
 pub mod walk;
 pub mod yaml;
 

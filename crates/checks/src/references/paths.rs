@@ -299,8 +299,10 @@ impl<'c> PathIndex<'c> {
         };
         let known = known.iter().filter(|path| is_directory(&path)).take(MOST_SEARCHED + 1);
         let known: Vec<_> = known.collect();
-        known.len() > MOST_SEARCHED
-            || known.iter().any(|path| self.ignored.is_ignored(&Path::new(path).join(rest)))
+        // Of an ignored directory, git may track something all the same.
+        let is_ignored = |path: &Path| self.ignored.is_ignored(path);
+        let ignores_below = |path: &Path| is_ignored(&path.join(rest)) && !is_ignored(path);
+        known.len() > MOST_SEARCHED || known.iter().any(|path| ignores_below(Path::new(path)))
     }
 
     /// Returns the places that a path has below directories that its own beginning names: `core/src/x.rs` below

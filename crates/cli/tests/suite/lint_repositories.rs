@@ -104,6 +104,31 @@ fn a_former_name_is_not_stale() {
     assert_eq!(codes(&project), ["guidance/missing-path"]);
 }
 
+/// Git ignores nothing that it tracks, and clients do not ask git.
+#[test]
+fn tracked_files_of_ignored_directories_are_checked() {
+    let project = project()
+        .with_file("AGENTS.md", "Rules.\n")
+        .with_file(".gitignore", ".claude\n")
+        .with_file(
+            ".claude/commands/pr.md",
+            "---\ndescription: x\n---\nRead [it](../../gone/x.md).\n",
+        );
+    git(&project, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&project);
+    assert_eq!(codes(&project), [""; 0], "an ignored file that is not tracked");
+    git(&project, &["add", "--force", ".claude"]);
+    commit(&project);
+    project.write(
+        ".claude/commands/own.md",
+        "---\ndescription: x\n---\nRead [it](../../gone/y.md).\n",
+    );
+    assert_eq!(codes(&project), ["client/broken-link"]);
+    let imported = project.run(&["import", "--dry-run", "--json"]).json().to_string();
+    assert!(imported.contains(".claude/commands/pr.md"), "{imported}");
+    assert!(!imported.contains(".claude/commands/own.md"), "{imported}");
+}
+
 /// One of several commands is enough; a command alone has to be there.
 #[test]
 fn one_of_several_alternatives_is_enough() {
