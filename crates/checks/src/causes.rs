@@ -15,7 +15,10 @@ const ALIKE: usize = 4;
 const ALIKE_IN_FILE: usize = 3;
 
 /// Rules whose values say which file breaks them, and not why.
-const HABITS: [Rule; 12] = [
+const HABITS: [Rule; 15] = [
+    rules::client::UNKNOWN_EVENT,
+    rules::item::NOT_A_FILE,
+    rules::capability::BINARY,
     rules::item::INVALID_NAME,
     rules::item::NAME_MISMATCH,
     rules::item::MISSING_FIELD,
@@ -29,6 +32,12 @@ const HABITS: [Rule; 12] = [
     rules::guidance::REPEATED_TEXT,
     rules::guidance::VAGUE_DESCRIPTION,
 ];
+
+/// Rules about files of an item that do not travel with it, one finding for each file.
+const CONTENTS: [Rule; 2] = [rules::item::NOT_A_FILE, rules::capability::BINARY];
+
+/// The number of files of one item that have one cause.
+const ALIKE_IN_ITEM: usize = 2;
 
 /// Areas of published formats. Their findings are about one sentence of a document and one place, where other tools expect
 /// them; only a habit of a whole collection is one finding.
@@ -45,6 +54,18 @@ const COMPARED_LINES: usize = 20;
 
 /// Folds findings with one cause into the first of them, which keeps the places of the others. The order stays.
 pub(crate) fn fold_causes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let found = fold_findings(found, |_| ALIKE_IN_ITEM, content_key);
+    // What one commit has removed, in one text; the text of a file that stands elsewhere, in each copy of it.
+    let found = fold_findings(found, |_| 2, removal_key);
+    let found = fold_findings(
+        found,
+        |_| 2,
+        |one| {
+            let is_repeated = one.rule == rules::guidance::REPEATED_TEXT;
+            // What it repeats; the clients that get both stand behind it.
+            is_repeated.then(|| one.message.split(';').next().unwrap_or_default().to_owned())
+        },
+    );
     // The same words anywhere; the same words about other values; the same rule in one file; copies of one file.
     let found = fold_findings(found, least_for_format(2), |one| Some(one.message.clone()));
     let found = fold_findings(found, least_for_format(ALIKE), |one| {
@@ -73,10 +94,30 @@ pub(crate) fn fold_causes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     )
 }
 
+/// Returns the item of a finding about one of its files.
+fn content_key(one: &Diagnostic) -> Option<String> {
+    if !CONTENTS.contains(&one.rule) {
+        return None;
+    }
+    let path = one.path().to_string_lossy();
+    // Either the finding is at the entry file, or its message has the path below the item, perhaps not all of it.
+    let below = one.message.split('`').nth(1).unwrap_or_default().trim_end_matches('…');
+    let item = path.rfind(below).filter(|_| !below.is_empty()).map_or(&*path, |at| &path[..at]);
+    Some(item.to_owned())
+}
+
+/// Returns the text and the commit of a finding about something that the commit has removed.
+fn removal_key(one: &Diagnostic) -> Option<String> {
+    let help = one.help.as_deref().filter(|_| one.code().starts_with("guidance/missing-"))?;
+    let (_, commit) = help.rsplit_once(" in ").filter(|(before, _)| before.ends_with("removed"))?;
+    Some(format!("{}\0{commit}", one.path().display()))
+}
+
 /// Returns how many findings have one cause: a habit of a whole collection if they are about a format, else `least`.
 fn least_for_format(least: usize) -> impl Fn(Rule) -> usize {
     move |rule| {
-        let is_of_format = FORMATS.iter().any(|area| rule.code().starts_with(area));
+        let is_of_format =
+            FORMATS.iter().any(|area| rule.code().starts_with(area)) && !CONTENTS.contains(&rule);
         if is_of_format { HABITUAL } else { least }
     }
 }
@@ -174,6 +215,26 @@ mod tests {
         let others = ["a/SKILL.md", "b/SKILL.md", "c/SKILL.md"];
         let found = others.map(|path| finding(rule, path, message)).to_vec();
         assert_eq!(shown(found).len(), 3);
+    }
+
+    #[test]
+    fn files_that_do_not_travel_are_one_finding_for_each_item() {
+        let rule = rules::item::NOT_A_FILE;
+        let links = |items: &[&str]| -> Vec<Diagnostic> {
+            let link = |(at, item): (usize, &&str)| {
+                let message = format!("`{at}.py` is a symbolic link, which does not travel");
+                finding(rule, &format!("{item}/SKILL.md"), &message)
+            };
+            items.iter().enumerate().map(link).collect()
+        };
+        assert_eq!(shown(links(&["a", "a", "b"])).len(), 2);
+        assert_eq!(shown(links(&["a", "b", "c", "d"])).len(), 1);
+        let rule = rules::capability::BINARY;
+        let binaries = ["target/a", "target/b", "other/c"].map(|path| {
+            let message = format!("content that a review does not show: `{path}`: a program");
+            finding(rule, &format!("skills/x/{path}"), &message)
+        });
+        assert_eq!(shown(binaries.to_vec()).len(), 1);
     }
 
     #[test]

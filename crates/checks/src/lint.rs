@@ -1,5 +1,6 @@
 //! Checks a project: everything that can be wrong with its guidance, and repairs what has only one sensible repair.
 
+mod files;
 mod findings;
 mod parts;
 mod place;
@@ -20,14 +21,12 @@ use brief_syntax::rules::RulePage;
 use brief_syntax::source::{Encoding, Source};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Root, Rule, Severity, Span, Target, TargetKind, limits, rules};
-use brief_system::paths::to_slashed;
 use brief_system::{ReadError, System};
 
 use crate::client_files::check_client_files;
 use crate::references::ProjectHistory;
 use crate::suppression::{self, Suppressions};
 use crate::texts::check_texts;
-use crate::uses::UsingTexts;
 
 use place::{Part, is_left_out};
 use quiet::{PEDANTIC, drop_echoes, drop_unknowable, is_small};
@@ -287,13 +286,14 @@ impl<'s> Lint<'s> {
                 found.extend(new);
             }
         }
+        self.lower_links(catalog, &mut found);
         diagnostic::sort_diagnostics(&mut found);
         found.dedup();
         let is_new = |one: &Diagnostic| removed.contains(&(one.path().to_owned(), one.span));
         found.retain(|one| self.is_asked(one) || is_new(one) && self.is_checked(one.code()));
         drop_unknowable(&mut found);
         drop_echoes(&mut found);
-        self.drop_used_files(&mut found);
+        self.drop_used_files(catalog, &mut found);
         found.retain(|diagnostic| self.is_reported(diagnostic) && !self.is_of_a_test(diagnostic));
         let mut files = catalog.checked_files();
         files.extend(found.iter().map(Diagnostic::path).filter(|path| {
@@ -314,24 +314,6 @@ impl<'s> Lint<'s> {
             Findings { diagnostics: found, files, elsewhere, checked, ..Findings::default() };
         self.take_back(&mut found, catalog);
         found
-    }
-
-    /// Removes files that no client reads by itself and that something in the project uses: a workflow, a script, another page.
-    fn drop_used_files(&self, found: &mut Vec<Diagnostic>) {
-        // A finding about several files has no single name to look for.
-        let is_one = |one: &Diagnostic| {
-            one.rule == rules::client::UNREAD_FILE && !one.message.contains(" more: ")
-        };
-        if !found.iter().any(is_one) {
-            return;
-        }
-        let root = self.root.path();
-        let texts = UsingTexts::read(self.system, root);
-        let is_used = |one: &Diagnostic| {
-            let below = one.path().strip_prefix(root);
-            below.is_ok_and(|below| texts.name_file(&to_slashed(below)))
-        };
-        found.retain(|one| !is_one(one) || !is_used(one));
     }
 
     /// Returns whether a rule belongs to what is checked. What cannot be read is missing in each part.

@@ -9,6 +9,7 @@ use brief_clients::import::pointed_at;
 use brief_clients::places::{self, Duplicate};
 use brief_clients::profile::{Profile, ProfileScope};
 use brief_dialects::dependencies::LockedDependency;
+use brief_dialects::native::is_elsewhere;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, SharedEntry};
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_engine::Dialects;
@@ -433,7 +434,8 @@ impl Examination<'_> {
         }
         paths.sort_unstable();
         let mut unread = places::collect_unread_files(paths.iter().map(String::as_str));
-        unread.retain(|file| !is_ours(&file.path));
+        // A template is copied, and no file of the client itself.
+        unread.retain(|file| !is_ours(&file.path) && !is_elsewhere(Path::new(&file.path)));
         if unread.is_empty() {
             return;
         }

@@ -26,6 +26,33 @@ fn skill(name: &str) -> String {
     )
 }
 
+/// Programs that were committed with an item, and links to files that plugins share, are one thing to do each. A link that
+/// stays in the repository works for all who clone it; in a registry it does not travel.
+#[test]
+fn files_that_do_not_travel_are_one_finding() {
+    let programs = ["libsyn.rmeta", "dep-lib-quote", "build-script"];
+    let binaries = programs.iter().fold(project(), |project, name| {
+        project.with_file(&format!("skills/one/tool/{name}"), b"\x7fELF\x00\x01")
+    });
+    let binaries = binaries.with_file("skills/one/SKILL.md", skill("one"));
+    let found = lint(&binaries);
+    assert_eq!(found, [("capability/binary".to_owned(), "warning".to_owned(), 3)]);
+    let linked = project()
+        .with_file("shared/a.py", "")
+        .with_file("skills/one/SKILL.md", skill("one"))
+        .with_link("skills/one/scripts/a.py", "../../../shared/a.py")
+        .with_link("skills/one/scripts/b.py", "../../../shared/a.py");
+    let of = |severity: &str| [("item/not-a-file".to_owned(), severity.to_owned(), 2)];
+    assert_eq!(lint(&linked), of("warning"));
+    let registry = linked.with_file("brief.toml", "");
+    assert_eq!(lint(&registry), of("error"));
+    let outside = project()
+        .with_file("skills/one/SKILL.md", skill("one"))
+        .with_link("skills/one/scripts/a.py", "/etc/hosts")
+        .with_link("skills/one/scripts/b.py", "/etc/hosts");
+    assert_eq!(lint(&outside), of("error"));
+}
+
 /// A checkout has no files of submodules unless it is asked for them.
 #[test]
 fn files_of_absent_submodules_may_be_there() {
@@ -102,6 +129,23 @@ fn a_former_name_is_not_stale() {
     assert_eq!(codes(&project), [""; 0]);
     project.write("AGENTS.md", "The model is asked by `commands/glm.md` only.\n");
     assert_eq!(codes(&project), ["guidance/missing-path"]);
+}
+
+/// A file that a rule leads to is read that way, and a template is copied. Under a client's ending it would be a rule.
+#[test]
+fn files_that_rules_lead_to_are_not_unread() {
+    let rule = "---\ndescription: Make a checklist\n---\nFollow [the list](mdc:.cursor/rules/lists/day.md).\n\n\
+                - Full form: `.cursor/rules/full-form.md` (reference-only)\n";
+    let used = project()
+        .with_file(".cursor/rules/a.mdc", rule)
+        .with_file(".cursor/rules/full-form.md", "# Full\n")
+        .with_file(".cursor/rules/lists/day.md", "# Day\n")
+        .with_file(".cursor/rules/templates/one.md", "# One\n")
+        .with_file(".cursor/rules/templates/two.md", "# Two\n");
+    assert_eq!(codes(&used), [""; 0]);
+    // One of them is named, the other is not.
+    let unused = used.with_file(".cursor/rules/lists/night.md", "See `full-form.md`.\n");
+    assert_eq!(codes(&unused), ["client/unread-file"]);
 }
 
 /// Git ignores nothing that it tracks, and clients do not ask git.

@@ -188,7 +188,17 @@ fn check_unread_files(folder: &Folder, read: &BTreeSet<&Path>) -> Vec<Diagnostic
         let Use::Never(reason) = &guide.use_ else { continue };
         let name = guide.path().file_name().unwrap_or_default().to_string_lossy();
         // A page about the rules is not meant to be one.
-        if reason.contains("reads only") && !is_document(&name) && !read.contains(guide.file()) {
+        // A template is copied, and no rule itself.
+        let is_copied = guide.place.as_ref().is_some_and(|place| {
+            let path = guide.path().to_string_lossy();
+            let below = path.split_once(&format!("/{}/", place.path));
+            below.is_some_and(|(_, below)| is_elsewhere(Path::new(below)))
+        });
+        if reason.contains("reads only")
+            && !is_copied
+            && !is_document(&name)
+            && !read.contains(guide.file())
+        {
             let directory = guide.path().parent().unwrap_or(guide.path());
             unread.entry(directory).or_insert((guide, reason, 0)).2 += 1;
         }

@@ -164,7 +164,17 @@ impl CapabilityFinding {
     /// Converts the finding to a diagnostic.
     pub fn to_diagnostic(&self) -> Diagnostic {
         let CapabilityFinding { capability, evidence, source, span } = self;
-        let message = format!("{}: {evidence}", capability.message_prefix());
+        // What stands before the reason is the path of the file.
+        let shown = match evidence.split_once(": ") {
+            Some((path, reason)) if *capability == Capability::Opaque => {
+                format!("`{path}`: {reason}")
+            }
+            None if *capability == Capability::Opaque && evidence.ends_with('…') => {
+                format!("`{evidence}`")
+            }
+            _ => evidence.clone(),
+        };
+        let message = format!("{}: {shown}", capability.message_prefix());
         Diagnostic::new(capability.rule(), source, *span, message)
     }
 }

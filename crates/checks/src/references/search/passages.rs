@@ -81,22 +81,22 @@ impl ReferenceSearch<'_, '_> {
     /// Returns whether a list joined by "or" has another command, which the project defines: "`npm run dev` or `make dev`".
     fn has_alternative(&self, passage: &Passage, code: &InlineCode) -> bool {
         let end = |code: &InlineCode| code.at + code.text.len() + 2;
-        let mut lists: Vec<(Vec<&InlineCode>, bool)> = Vec::new();
-        let mut last: Option<&InlineCode> = None;
+        let mut choices: Vec<(Vec<&InlineCode>, bool)> = Vec::new();
+        let mut previous: Option<&InlineCode> = None;
         for next in &passage.codes {
-            let between = last.and_then(|last| passage.text.get(end(last)..next.at));
+            let between = previous.and_then(|code| passage.text.get(end(code)..next.at));
             let between = between.map(|between| between.trim().trim_start_matches(',').trim());
-            match (lists.last_mut(), between) {
+            match (choices.last_mut(), between) {
                 (Some((list, is_choice)), Some(word @ ("" | "or"))) => {
                     list.push(next);
                     *is_choice |= word == "or";
                 }
-                _ => lists.push((vec![next], false)),
+                _ => choices.push((vec![next], false)),
             }
-            last = Some(next);
+            previous = Some(next);
         }
         let is_own = |list: &Vec<&InlineCode>| list.iter().any(|other| other.at == code.at);
-        let list = lists.iter().find(|(list, is_choice)| *is_choice && is_own(list));
+        let list = choices.iter().find(|(list, is_choice)| *is_choice && is_own(list));
         let directory = paths::outside_of_client(&self.directory);
         list.is_some_and(|(list, _)| {
             list.iter().filter(|other| other.at != code.at).any(|other| {

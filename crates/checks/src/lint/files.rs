@@ -1,0 +1,70 @@
+//! Findings about files that depend on the rest of the project: links in items, and files that no client reads by itself.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use brief_dialects::portable;
+use brief_engine::Catalog;
+use brief_syntax::{Diagnostic, Severity, rules};
+use brief_system::paths::to_slashed;
+
+use super::Lint;
+use crate::uses::UsingTexts;
+
+impl Lint<'_> {
+    /// Makes warnings of links to other files of the repository where nothing says that it is a registry: clients follow them,
+    /// and only an installation of single items does not.
+    pub(super) fn lower_links(&self, catalog: &Catalog, found: &mut [Diagnostic]) {
+        let root = self.root.path();
+        let is_registry = catalog.files().is_some_and(|files| {
+            let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
+            has(&files.files, portable::config::FILE_NAME) || has(&files.directories, "guidance")
+        });
+        if is_registry {
+            return;
+        }
+        for one in found.iter_mut().filter(|one| one.rule == rules::item::NOT_A_FILE) {
+            let below = one.message.split('`').nth(1).unwrap_or_default();
+            let link = one.path().parent().map(|item| self.system.resolve(&item.join(below)));
+            if link.is_some_and(|link| link.is_ok_and(|link| link.path.starts_with(root))) {
+                one.severity = Severity::Warning;
+            }
+        }
+    }
+
+    /// Removes files that no client reads by itself and that something in the project uses: a workflow, a script, another page, a
+    /// rule that leads to it. Of several in one directory, all have to be used.
+    pub(super) fn drop_used_files(&self, catalog: &Catalog, found: &mut Vec<Diagnostic>) {
+        let is_unread = |one: &Diagnostic| one.rule == rules::client::UNREAD_FILE;
+        let (root, Some(files)) = (self.root.path(), catalog.files()) else { return };
+        let below = |path: &Path| path.strip_prefix(root).map(to_slashed).unwrap_or_default();
+        let directory_of =
+            |path: &str| path.rsplit_once('/').map_or("", |(above, _)| above).to_owned();
+        // A finding stands for all files of a directory whose names end alike.
+        let alike = |one: &Diagnostic| -> Vec<String> {
+            let path = below(one.path());
+            if !one.message.contains(" more: ") {
+                return vec![path];
+            }
+            let end = path.rsplit_once('.').map_or("", |(_, end)| end).to_owned();
+            let is_alike = |other: &&String| {
+                directory_of(other) == directory_of(&path)
+                    && other.rsplit_once('.').is_some_and(|(_, other)| other == end)
+            };
+            files.files.iter().filter(is_alike).cloned().collect()
+        };
+        let unread: BTreeSet<String> =
+            found.iter().filter(|one| is_unread(one)).flat_map(alike).collect();
+        if unread.is_empty() {
+            return;
+        }
+        let mut texts = UsingTexts::read(self.system, root);
+        catalog.each_text(&mut |text| {
+            let path = below(text.source.path());
+            if !unread.contains(&path) {
+                texts.add_text(&path, text.body().to_owned());
+            }
+        });
+        found.retain(|one| !is_unread(one) || !alike(one).iter().all(|path| texts.name_file(path)));
+    }
+}
