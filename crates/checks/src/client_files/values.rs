@@ -493,7 +493,7 @@ impl FileCheck<'_> {
             Some(_) => (
                 rules::client::UNKNOWN_EVENT,
                 format!("unknown event `{name}`"),
-                format!("known events: {}", known.join(", ")),
+                list_events(name, &known),
             ),
             None => (
                 rules::client::UNKNOWN_KEY,
@@ -503,6 +503,7 @@ impl FileCheck<'_> {
         };
         self.report(rule, field.key, &message, reaction);
         let near = meant.or_else(|| find_nearest(name, &known).filter(is_free));
+        let near = near.or_else(|| find_synonym(name, &known).filter(is_free));
         let help = near.map_or(help, |near| format!("did you mean `{near}`?"));
         let fix = meant.map(|meant| self.rename_fix(field.key, meant));
         self.add_advice(help, fix);
@@ -523,7 +524,7 @@ impl FileCheck<'_> {
         self.report(rules::client::UNKNOWN_EVENT, Span::empty_at(0), &message, self.file.reaction);
         let help = match find_nearest(stem, &known) {
             Some(near) => format!("rename it to `{near}`"),
-            None => format!("known events: {}", known.join(", ")),
+            None => list_events(stem, &known),
         };
         self.add_advice(help, None);
     }
@@ -541,6 +542,40 @@ impl FileCheck<'_> {
         let text = format!("\"{key}\": \"{value}\",{gap}");
         let edit = Edit::replace(Span::empty_at(start), text);
         Some(Fix::safe(format!("add `\"{key}\": \"{value}\"`"), vec![edit]))
+    }
+}
+
+/// Keys that other formats have for the same, with the names that clients know.
+const SYNONYMS: [(&str, &str); 3] =
+    [("tags", "keywords"), ("website", "homepage"), ("repo", "repository")];
+
+fn find_synonym<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let (_, meant) = SYNONYMS.iter().find(|(other, _)| *other == name)?;
+    known.iter().find(|known| *known == meant).copied()
+}
+
+/// Names the events that have a word in common with a name; all, if none has.
+fn list_events(name: &str, known: &[&str]) -> String {
+    let split_words = |name: &str| -> Vec<String> {
+        let mut words = vec![String::new()];
+        for letter in name.chars() {
+            if letter.is_uppercase() || !letter.is_alphanumeric() {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+                word.extend(letter.to_lowercase());
+            }
+        }
+        words.retain(|word| word.len() > 2);
+        words
+    };
+    let wanted = split_words(name);
+    let is_like = |event: &&&str| split_words(event).iter().any(|word| wanted.contains(word));
+    let like: Vec<&str> = known.iter().filter(is_like).copied().collect();
+    if like.is_empty() {
+        format!("known events: {}", known.join(", "))
+    } else {
+        format!("similar events: {}", like.join(", "))
     }
 }
 

@@ -48,12 +48,22 @@ pub(super) fn drop_unknowable(found: &mut Vec<Diagnostic>) {
 pub(super) fn is_small(found: &Diagnostic) -> bool {
     PEDANTIC.contains(&found.rule)
         || found.rule == rules::client::RESERVED_NAME && found.severity != Severity::Error
+        || is_publishers_key(found)
         || found.severity == Severity::Note
             && match LintPart::from_code(found.code()) {
                 LintPart::Mistakes => false,
                 LintPart::Stale | LintPart::Setup => true,
                 LintPart::Unused => found.rule == rules::guidance::COSTLY_ITEM,
             }
+}
+
+/// Returns whether a finding is about a key of a plugin's manifest that is like none of the client's: publishers keep data of
+/// their own there, and the client takes the plugin.
+fn is_publishers_key(found: &Diagnostic) -> bool {
+    found.rule == rules::client::UNKNOWN_KEY
+        && found.severity != Severity::Error
+        && found.path().file_name().is_some_and(|name| name == "plugin.json")
+        && !found.help.as_ref().is_some_and(|help| help.starts_with("did you mean"))
 }
 
 /// Removes what repeats another finding about the same file: a field that was read as if it were quoted where the lines behind

@@ -173,6 +173,60 @@ fn tracked_files_of_ignored_directories_are_checked() {
     assert!(!imported.contains(".claude/commands/own.md"), "{imported}");
 }
 
+/// Publishers keep data of their own in a manifest; a key that is like one of the client's is a mistake.
+#[test]
+fn keys_of_publishers_are_small() {
+    let plugin = |more: &str| {
+        project().with_file(
+            ".claude-plugin/plugin.json",
+            format!("{{\"name\": \"x\", \"description\": \"d\", {more}}}"),
+        )
+    };
+    assert_eq!(codes(&plugin("\"license_note\": \"y\"")), [""; 0]);
+    let pedantic = plugin("\"license_note\": \"y\"").run(&["lint", "--pedantic", "--json"]).json();
+    assert_eq!(pedantic["diagnostics"][0]["code"], "client/unknown-key", "{pedantic}");
+    assert_eq!(codes(&plugin("\"tags\": [\"a\"]")), ["client/unknown-key"]);
+}
+
+/// Events that no client has are one mistake, however they are called, and the advice names those like them.
+#[test]
+fn unknown_events_are_one_finding() {
+    let agent = |name: &str| {
+        let hooks = "hooks:\n  pre_task:\n    - echo\n  post_task:\n    - echo\n";
+        format!(
+            "---\nname: {name}\ndescription: Use it after each change.\n{hooks}---\nRun the tests.\n"
+        )
+    };
+    let project = project()
+        .with_file(".claude/agents/one.md", agent("one"))
+        .with_file(".claude/agents/two.md", agent("two"));
+    let json = project.run(&["lint", "--json"]).json();
+    let found = json["diagnostics"].as_array().unwrap();
+    let of_events: Vec<&Value> =
+        found.iter().filter(|one| one["code"] == "client/unknown-event").collect();
+    assert_eq!(of_events.len(), 1, "{json}");
+    let help = of_events[0]["help"].as_str().unwrap();
+    assert!(help.contains("PreToolUse") && !help.contains("SessionStart"), "{help}");
+}
+
+/// Rules that wait for files of other projects are a collection, also where there are few of them.
+#[test]
+fn a_kit_of_rules_is_for_other_projects() {
+    let rule =
+        "---\ndescription: d\nglobs: docs/architecture/*.md\nalwaysApply: false\n---\nText.\n";
+    let mut kit =
+        project().with_file("docs/readme.md", "hi\n").with_file(".cursor/rules/a.mdc", rule);
+    for number in 0..12 {
+        let other =
+            format!("---\ndescription: d{number}\nalwaysApply: false\n---\nText {number}.\n");
+        kit = kit.with_file(&format!(".cursor/rules/r{number}.mdc"), other);
+    }
+    let found = lint(&kit);
+    assert_eq!(found, [("client/unused-pattern".to_owned(), "note".to_owned(), 1)]);
+    let found = lint(&kit.with_file("package.json", "{}"));
+    assert_eq!(found, [("client/unused-pattern".to_owned(), "warning".to_owned(), 1)]);
+}
+
 /// One of several commands is enough; a command alone has to be there.
 #[test]
 fn one_of_several_alternatives_is_enough() {

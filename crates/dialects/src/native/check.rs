@@ -29,6 +29,38 @@ pub(super) use strays::Strays;
 /// From this many rules on, a project whose rules mostly match nothing is a collection for others.
 const COLLECTION: usize = 4;
 
+/// From this many files of clients on, a project that has hardly anything else is a kit for others.
+const KIT: usize = 10;
+
+/// Files that a project with code of its own has.
+const MANIFESTS: [&str; 12] = [
+    "package.json",
+    "pyproject.toml",
+    "setup.py",
+    "Cargo.toml",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "composer.json",
+    "Gemfile",
+    "mix.exs",
+    "CMakeLists.txt",
+];
+
+/// Returns whether a project is a kit of files for clients of other projects: most of its files are in clients' directories,
+/// and it has no code of its own.
+fn is_kit(project: &ProjectFiles) -> bool {
+    let is_of_client = |path: &&String| {
+        path.split_once('/').is_some_and(|(first, _)| first.starts_with('.') && first != ".github")
+    };
+    let of_clients = project.files.iter().filter(is_of_client).count();
+    let is_manifest = |path: &String| MANIFESTS.contains(&path.rsplit('/').next().unwrap_or(path));
+    of_clients >= KIT
+        && of_clients * 4 >= project.files.len() * 3
+        && !project.files.iter().any(is_manifest)
+}
+
 /// Checks the files of a project, and what looks like such a file elsewhere.
 pub(super) fn check_client_files(
     folders: &[Folder],
@@ -303,7 +335,8 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
             }
         }
     }
-    if useless.len() >= COLLECTION && useless_guides * 2 > scoped {
+    let is_collection = useless.len() >= COLLECTION && useless_guides * 2 > scoped;
+    if is_collection || !useless.is_empty() && is_kit(project) {
         let first = &useless[0];
         let message = format!(
             "{useless_guides} of {scoped} files with patterns match nothing here, so brief treats them as a collection"
