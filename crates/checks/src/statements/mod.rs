@@ -94,13 +94,16 @@ impl ProjectDemands {
             instructions: 0,
             prints: repeated::passage_prints(text, prose),
         };
+        let tagged = tagged_examples(text.body());
+        let is_tagged = |place: usize| tagged.iter().any(|span| span.range().contains(&place));
         for section in &prose.sections {
             let is_example = is_bad_example(&section.headings);
             for passage in &section.passages {
+                let is_example = is_example || is_tagged(passage.source_start());
                 said.add_passage(text, passage, section, is_example);
             }
             for block in section.blocks.iter().filter(|block| is_shell(&block.info)) {
-                if !is_example {
+                if !is_example && !is_tagged(block.content.start) {
                     said.add_block(text, block.content, &section.headings);
                 }
             }
@@ -206,8 +209,10 @@ impl TextDemands {
         is_example: bool,
     ) {
         for (start, sentence) in passage.sentences() {
+            // A comment behind code is about that line.
+            let is_comment = start > 0 && is_comment(sentence);
             self.instructions += usize::from(!passage.is_heading && is_instruction(sentence));
-            if is_example {
+            if is_example || is_comment {
                 continue;
             }
             let lead = sentence.len() - sentence.trim_start().len();
@@ -253,6 +258,42 @@ impl TextDemands {
             });
         }
     }
+}
+
+/// Returns whether a sentence is a comment of a programming language.
+fn is_comment(sentence: &str) -> bool {
+    ["//", "# ", "-- ", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark))
+}
+
+/// Tags around what shows how something is done, or should not be.
+const EXAMPLE_TAGS: [&str; 8] = split_words(
+    "example examples bad-example bad_example incorrect invalid anti-pattern good-example",
+);
+
+/// Returns the parts of a text between lines with `<example …>` and `</example>`.
+fn tagged_examples(body: &str) -> Vec<Span> {
+    let mut found = Vec::new();
+    let mut open: Option<(&str, usize)> = None;
+    let mut start = 0;
+    for line in body.split_inclusive('\n') {
+        let (begin, words) = (start, line.trim());
+        start += line.len();
+        let Some(tag) = words.strip_prefix('<') else { continue };
+        match open {
+            Some((name, first)) => {
+                let rest = tag.strip_prefix('/').and_then(|tag| tag.strip_prefix(name));
+                if rest.is_some_and(|rest| rest.starts_with('>')) {
+                    found.push(Span::new(first, begin));
+                    open = None;
+                }
+            }
+            None => {
+                let name = tag.split([' ', '>']).next().unwrap_or_default();
+                open = EXAMPLE_TAGS.contains(&name).then_some((name, start));
+            }
+        }
+    }
+    found
 }
 
 /// Returns whether headings announce what should not be done, or one case of many.

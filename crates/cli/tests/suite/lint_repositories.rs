@@ -148,6 +148,23 @@ fn files_that_rules_lead_to_are_not_unread() {
     assert_eq!(codes(&unused), ["client/unread-file"]);
 }
 
+/// A comment behind code is about its line, and what stands between tags of an example demands nothing.
+#[test]
+fn comments_of_examples_do_not_contradict_each_other() {
+    let rule = |body: &str| format!("---\nalwaysApply: true\n---\n# Naming\n\n{body}\n");
+    let lines = "const maxRetries = 3;   // Use SCREAMING_SNAKE_CASE\n\n--primaryColor: #333;   // Use kebab-case";
+    let tagged = "<example type=\"invalid\">\nUse kebab-case for variables.\n</example>\n\nUse snake_case for variables.";
+    let project = project().with_file(".cursor/rules/a.mdc", rule(lines)).with_file("a.py", "");
+    assert_eq!(codes(&project), [""; 0]);
+    project.write(".cursor/rules/a.mdc", rule(tagged));
+    assert_eq!(codes(&project), [""; 0]);
+    project.write(
+        ".cursor/rules/a.mdc",
+        rule("Use kebab-case for variables.\n\nUse snake_case for variables."),
+    );
+    assert_eq!(codes(&project), ["guidance/contradiction"]);
+}
+
 /// Git ignores nothing that it tracks, and clients do not ask git.
 #[test]
 fn tracked_files_of_ignored_directories_are_checked() {
