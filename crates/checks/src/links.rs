@@ -211,7 +211,7 @@ impl<'c> LinkCheck<'c> {
         } else {
             format!("file not found: `{written}`")
         };
-        let help = match self.only_namesake(&wanted.path) {
+        let help = match self.only_namesake(directory, &wanted.path) {
             Some(other) if written.starts_with("mdc:") => {
                 let below = other.strip_prefix(self.root.path()).unwrap_or(&other);
                 format!("did you mean `mdc:{}`?", to_slashed(below))
@@ -227,8 +227,8 @@ impl<'c> LinkCheck<'c> {
         Diagnostic::new(broken_link_rule(text.dialect), text.source, span, message).with_help(help)
     }
 
-    /// Returns the one file of the project that has the wanted name.
-    fn only_namesake(&self, wanted: &Path) -> Option<PathBuf> {
+    /// Returns the one file that has the wanted name: of those below a directory, or of the project.
+    fn only_namesake(&self, directory: &Path, wanted: &Path) -> Option<PathBuf> {
         let name = wanted.file_name()?.to_str()?;
         let is_namesake = |path: &&String| {
             path.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(name))
@@ -239,9 +239,14 @@ impl<'c> LinkCheck<'c> {
         {
             return None;
         }
-        let mut namesakes = self.files?.files.iter().filter(is_namesake);
-        let first = namesakes.next()?;
-        namesakes.next().is_none().then(|| self.root.path().join(first))
+        let below = directory.strip_prefix(self.root.path()).ok()?;
+        let is_near = |path: &&String| Path::new(path).starts_with(below);
+        let namesakes: Vec<&String> = self.files?.files.iter().filter(is_namesake).collect();
+        let mut near = namesakes.iter().copied().filter(is_near);
+        match (near.next(), near.next(), namesakes.as_slice()) {
+            (Some(only), None, _) | (None, None, &[only]) => Some(self.root.path().join(only)),
+            _ => None,
+        }
     }
 }
 

@@ -279,3 +279,28 @@ fn a_path_with_a_line_may_be_short_for_another() {
     commit(&project);
     assert_eq!(codes(&project), ["guidance/missing-path"]);
 }
+
+/// The agents that a manifest lists are agents of the plugin, wherever they lie.
+#[test]
+fn agents_that_a_manifest_lists_are_checked() {
+    let agent = "---\nname: a\nmodel: cheap\n---\nText of the agent.\n";
+    let plugin = project()
+        .with_file("cat/.claude-plugin/plugin.json", r#"{"name": "cat", "agents": ["./a.md"]}"#)
+        .with_file("cat/a.md", agent);
+    let found = codes(&plugin);
+    assert!(found.contains(&"client/unknown-model".to_owned()), "{found:?}");
+    let unlisted = plugin.with_file("cat/.claude-plugin/plugin.json", r#"{"name": "cat"}"#);
+    assert_eq!(codes(&unlisted), [""; 0]);
+}
+
+/// A wrong directory is repaired by the file of that name beside the text, although others are called like it elsewhere.
+#[test]
+fn a_link_is_repaired_by_the_nearest_file() {
+    let text = skill("one") + "\nRead [the parts](reference/parts.md).\n";
+    let project = project()
+        .with_file("skills/one/SKILL.md", text)
+        .with_file("skills/one/references/parts.md", "a\n")
+        .with_file("skills/two/references/parts.md", "b\n");
+    let json = project.run(&["lint", "--json"]).json();
+    assert_eq!(json["diagnostics"][0]["help"], "did you mean `references/parts.md`?", "{json}");
+}

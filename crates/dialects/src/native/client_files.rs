@@ -13,7 +13,9 @@ use brief_profiles::FileFormat;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Source, limits};
+use brief_system::paths::cleaned_below;
 use brief_system::{Below, FileKind};
+use serde_json::Value;
 
 use super::check::PUT_AWAY;
 use crate::CheckedClientFile;
@@ -56,6 +58,7 @@ impl ClientFiles {
             let manifest = Path::new(places::PLUGIN).join("plugin.json");
             if visit.handle().look_below(&manifest) == Below::NotADirectory {
                 self.plugins.push(directory.to_owned());
+                self.add_listed_agents(visit, &manifest);
             }
         }
         let mut here = CheckedPlaces::builtin_places().in_directory(directory, &self.plugins);
@@ -89,6 +92,25 @@ impl ClientFiles {
                     base: visit.root().join(*base),
                     source: Arc::new(Source::from_bytes(visit.path_of(name), bytes)),
                 });
+            }
+        }
+    }
+
+    /// Adds the agents that the manifest of a plugin lists, besides those of its directory `agents`.
+    fn add_listed_agents(&mut self, visit: &Visit<'_>, manifest: &Path) {
+        let Some(place) = CheckedPlaces::builtin_places().of_plugin_agents() else { return };
+        let manifest = visit.handle().read_below(manifest, limits::FILE_BYTES);
+        let manifest = manifest.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let manifest: Value = manifest.unwrap_or_default();
+        let listed = manifest["agents"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for path in listed.filter_map(|path| cleaned_below(Path::new(path))) {
+            let is_page = path.extension().is_some_and(|end| end == "md");
+            if !is_page || path.starts_with("agents") || self.found.len() == limits::NATIVE_FILES {
+                continue;
+            }
+            if let Ok(bytes) = visit.handle().read_below(&path, limits::FILE_BYTES) {
+                let source = Arc::new(Source::from_bytes(visit.path().join(path), bytes));
+                self.found.push(FileToCheck { place, base: visit.path(), source });
             }
         }
     }

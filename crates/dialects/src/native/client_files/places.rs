@@ -119,6 +119,11 @@ impl CheckedPlaces {
         })
     }
 
+    /// Returns the place of the agents of a plugin.
+    pub(super) fn of_plugin_agents(&'static self) -> Option<&'static CheckedPlace> {
+        self.0.iter().find(|place| place.is_of_plugin_agents())
+    }
+
     /// Returns the places that a directory is one of, each with the directory that it starts at.
     pub(super) fn in_directory<'d>(
         &'static self,
