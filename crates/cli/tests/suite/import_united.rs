@@ -171,3 +171,50 @@ fn contradictions_come_back_and_names_are_told_apart() {
         assert_eq!(lines(&again), lines(text), "{path}");
     }
 }
+
+/// Skills of one name that differ are each for the clients that read them; no client gets two for one.
+#[test]
+fn skills_that_differ_between_clients_stay_with_them() {
+    let skill = |text: &str| format!("---\nname: ui\ndescription: Design the UI.\n---\n{text}\n");
+    let differing = project()
+        .with_file(".claude/skills/ui/SKILL.md", skill("For claude."))
+        .with_file(".codex/skills/ui/SKILL.md", skill("For codex."));
+    let report = json(&differing, &["import"]);
+    assert_eq!(names(&report), ["skill/codex-ui", "skill/ui"], "{report:#}");
+    let own = differing.read("guidance/skills/codex-ui/SKILL.md");
+    assert!(own.contains("name: codex-ui\n") && own.contains("audience: [codex]\n"), "{own}");
+    let built = differing
+        .run(&["registry", "build", "--out", "out", "--client", "claude", "--client", "codex"]);
+    assert_eq!(built.code, Some(0), "{built}");
+    assert!(differing.read("out/.claude/skills/ui/SKILL.md").contains("For claude."));
+    assert!(!differing.path().join("out/.claude/skills/codex-ui").exists(), "claude has one skill");
+    // In a directory that several clients read, it is for all of them.
+    let shared = project()
+        .with_file(".claude/skills/ui/SKILL.md", skill("For claude."))
+        .with_file(".agents/skills/ui/SKILL.md", skill("For others."));
+    let report = json(&shared, &["import"]);
+    assert!(
+        report["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|item| item["clients"] == serde_json::json!([])),
+        "{report:#}"
+    );
+}
+
+/// What lies where a client may have guidance, and has none that is known, is named.
+#[test]
+fn guidance_of_unknown_places_is_named() {
+    let project = project()
+        .with_file("AGENTS.md", "Rules.\n")
+        .with_file(".continue/agents/review.md", "Review.\n")
+        .with_file(".continue/checks/style.md", "Style.\n")
+        .with_file(".continue/prompts/x.prompt", "X\n");
+    let report = json(&project, &["import"]).to_string();
+    for path in
+        [".continue/agents/review.md", ".continue/checks/style.md", ".continue/prompts/x.prompt"]
+    {
+        assert!(report.contains(path), "{path} {report}");
+    }
+}

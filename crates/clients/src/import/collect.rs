@@ -324,6 +324,10 @@ impl Collector {
         let mut taken: Vec<CollectedItem> = Vec::new();
         // A collection has thousands, so that each is compared with those of its own content only.
         let mut known: BTreeMap<Vec<(String, String, bool)>, usize> = BTreeMap::new();
+        // The name that each was called by, and the clients that read its directories.
+        let mut readers: Vec<(String, Vec<String>)> = Vec::new();
+        // Names of skills in directories that several clients read.
+        let mut shared: BTreeSet<String> = BTreeSet::new();
         for (directory, mut skill) in std::mem::take(&mut self.skills) {
             skill.files[1..].sort_by(|(left, _), (right, _)| left.cmp(right));
             let entry = format!("{directory}/{}", ItemKind::Skill.entrypoint());
@@ -344,6 +348,10 @@ impl Collector {
             let content = skill.files.iter().map(content).collect();
             if let Some(same) = known.get(&content).and_then(|place| taken.get_mut(*place)) {
                 same.originals.push(entry);
+                match skill.found.client {
+                    Some(client) => readers[known[&content]].1.push(client),
+                    None => _ = shared.insert(stem),
+                }
                 continue;
             }
             known.insert(content, taken.len());
@@ -351,9 +359,14 @@ impl Collector {
                 [skill.found.about.as_str(), skill.found.client.as_deref().unwrap_or("all")];
             let name = names.reserve_name(ItemKind::Skill, &stem, &apart);
             let mut notes = Vec::new();
+            readers.push((stem.clone(), skill.found.client.clone().into_iter().collect()));
+            if skill.found.client.is_none() {
+                shared.insert(stem.clone());
+            }
             if name != stem {
                 let message = format!("another skill is named `{stem}`");
                 notes.push(ImportNote::new(Some("name"), message));
+                set_field(&mut skill.files[0].1.bytes, "name", &name);
             }
             if !has_description(&skill.files[0].1.bytes) {
                 let message = "is missing, which is an error in a registry; write one";
@@ -377,8 +390,74 @@ impl Collector {
                 name,
             });
         }
+        limit_to_readers(&mut taken, &readers, &shared);
         taken
     }
+}
+
+/// Limits different skills of one name to the clients that read them, where each directory is that of one client: a client
+/// would get two skills for one.
+fn limit_to_readers(
+    taken: &mut [CollectedItem],
+    readers: &[(String, Vec<String>)],
+    shared: &BTreeSet<String>,
+) {
+    let mut namesakes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, (stem, _)) in readers.iter().enumerate() {
+        namesakes.entry(stem).or_default().push(place);
+    }
+    for (stem, places) in namesakes {
+        let clients: Vec<&String> = places.iter().flat_map(|place| &readers[*place].1).collect();
+        let different: BTreeSet<&&String> = clients.iter().collect();
+        if places.len() < 2 || shared.contains(stem) || different.len() < clients.len() {
+            continue;
+        }
+        for place in places {
+            let (Some(item), clients) = (taken.get_mut(place), &readers[place].1) else { continue };
+            let Some(entry) = item.files.first_mut() else { continue };
+            if set_field(&mut entry.bytes, "audience", &format!("[{}]", clients.join(", "))) {
+                item.clients.clone_from(clients);
+                let message = format!(
+                    "only {}: other clients have another skill `{stem}`",
+                    clients.join(", ")
+                );
+                item.notes.push(ImportNote::new(Some("audience"), message));
+            }
+        }
+    }
+}
+
+/// Writes a field with a value of one line into the header of a skill. Returns false if there is no header, or if the field has
+/// more lines.
+fn set_field(bytes: &mut Vec<u8>, field: &str, value: &str) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let end = if text.starts_with("---\r\n") { "\r\n" } else { "\n" };
+    let Some(header) = text.strip_prefix("---").and_then(|rest| rest.strip_prefix(end)) else {
+        return false;
+    };
+    let start = text.len() - header.len();
+    let mut at = start;
+    let mut replaced = None;
+    let mut lines = header.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        if line.trim_end() == "---" {
+            let written = format!("{field}: {value}{end}");
+            let (from, to) = replaced.unwrap_or((start, start));
+            *bytes = [&text[..from], &written, &text[to..]].concat().into_bytes();
+            return true;
+        }
+        if line.strip_prefix(field).is_some_and(|rest| rest.starts_with(':')) {
+            if lines
+                .peek()
+                .is_some_and(|next| next.starts_with([' ', '\t', '-']) && next.trim_end() != "---")
+            {
+                return false;
+            }
+            replaced = Some((at, at + line.len()));
+        }
+        at += line.len();
+    }
+    false
 }
 
 /// Returns whether a rule has the name of a page or a template: `README.md`, `_template.md`.

@@ -201,6 +201,18 @@ pub(super) fn find_unread_reason(path: &str, profiles: &Profiles) -> Option<Stri
         if let Some(place) = BUILTIN.project.iter().find(is_in) {
             return Some(format!("does not belong to a skill in `{}`", place.path));
         }
+        let second = rest.split('/').nth(1).unwrap_or_default();
+        let is_text = [".md", ".mdc", ".prompt"].iter().any(|end| name.ends_with(end));
+        if first.starts_with('.')
+            && GUIDANCE.contains(&second)
+            && second != name
+            && is_text
+            && !is_test_data(path)
+        {
+            return Some(format!(
+                "no client is known to read it from `{first}/{second}`; it stays"
+            ));
+        }
         // A rule of Cursor in a directory where clients read `.md` alone.
         let is_near = rest
             .strip_suffix(".mdc")
@@ -217,6 +229,10 @@ fn find_ignoring_client(path: &str) -> Option<&'static str> {
     let is_it = |client: &&Client| client.ignores.iter().any(|own| **own == *path);
     BUILTIN.clients.iter().find(is_it).map(|client| &*client.name)
 }
+
+/// Directories of clients that are called like a kind of guidance.
+const GUIDANCE: [&str; 8] =
+    ["agents", "checks", "commands", "instructions", "modes", "prompts", "rules", "workflows"];
 
 /// Directories whose files are made up, for tests or to be copied.
 const TEST_DATA: [&str; 17] = [
