@@ -105,7 +105,7 @@ fn what_is_no_tool() {
     assert!(error(&format!(
         "return {{ '{name}': {{ fn() {{}}, scheme: {{ name: '{name}', description: 'd', parameters: {{}} }} }} }};"
     ))
-    .contains("letters"));
+    .contains("invalid characters"));
 }
 
 /// Y30: the wrapped form is understood.

@@ -352,9 +352,7 @@ fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result {
         let count = listing.left_out.len();
         let more =
             if count > 1 { format!(", and {} more files", count - 1) } else { String::new() };
-        ui.print_status(&format!(
-            "not an item: `{path}` {reason}{more}; `--json` lists them"
-        ))?;
+        ui.print_status(&format!("not an item: `{path}` {reason}{more}; `--json` lists them"))?;
     }
     Ok(())
 }

@@ -179,7 +179,7 @@ fn another_signer_is_refused_until_it_is_accepted() {
         let before = read_tree(&project, "");
         let output = project.run(&["update"]);
         assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stderr.contains("and is now not signed"), "{output}");
+        assert!(output.stderr.contains("but is now not signed"), "{output}");
         assert_eq!(read_tree(&project, ""), before);
         // A signature that comes later counts.
         publish(&project, &base, &from, &["--sign", &b]);

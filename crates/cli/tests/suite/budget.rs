@@ -156,7 +156,7 @@ fn a_client_and_a_task_are_part_of_the_moment() {
     insta::assert_snapshot!(shop().run(&["why", "a", "--client", "cluade"]), @"
     ------- stderr -------
     error: unknown client `cluade`
-    hint: did you mean `claude`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
+    hint: did you mean `claude`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, openhands, pi, qwen, roo, trae, warp, windsurf, zed
     [exit status: 2]
     [EOF]
     ");

@@ -267,7 +267,7 @@ fn an_unknown_client_is_a_wrong_call() {
     insta::assert_snapshot!(registry.run(&["registry", "build", "--client", "cluade"]), @"
     ------- stderr -------
     error: unknown client `cluade`
-    hint: did you mean `claude`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
+    hint: did you mean `claude`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, openhands, pi, qwen, roo, trae, warp, windsurf, zed
     [exit status: 2]
     [EOF]
     ");
@@ -286,7 +286,7 @@ fn a_wrong_configuration_is_a_wrong_call() {
     2 | clients = [\"acme-code\"]
       |           ^^^^^^^^^^^^^
       |
-      = help: known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
+      = help: known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, openhands, pi, qwen, roo, trae, warp, windsurf, zed
 
     [exit status: 2]
     [EOF]

@@ -282,7 +282,7 @@ fn what_cannot_be_chosen_is_named() {
     assert!(output.stdout.contains("write `npm:lint` or `pypi:lint`"), "{output}");
     project.write("brief.toml", "[dependencies]\noffer = [\"npm:lint\"]\n");
     let output = project.run(&["sync"]);
-    assert!(output.stdout.contains("calls itself `evil`"), "{output}");
+    assert!(output.stdout.contains("declares the name `evil`"), "{output}");
     assert!(output.stderr.contains("+ npm:lint@1.0.0"), "{output}");
 }
 

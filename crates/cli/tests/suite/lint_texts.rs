@@ -142,9 +142,7 @@ fn passages_that_are_loaded_twice_are_counted() {
     let found = found(&project);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
-        found[0].starts_with(
-            "warning guidance/repeated-text .cursor/rules/all.mdc:6 duplicates ~"
-        ),
+        found[0].starts_with("warning guidance/repeated-text .cursor/rules/all.mdc:6 duplicates ~"),
         "{found:?}"
     );
     let tokens =

@@ -166,7 +166,10 @@ fn execution_can_be_turned_off_for_good() {
     project.write("agents/x_y.agent.md", AGENT);
     let output = project.spawn(&["agent", "debug", "call", "agents/x_y.agent.md", "go", "{}"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("cannot run the agent's tools because of the policy"), "{output}");
+    assert!(
+        output.stderr.contains("cannot run the agent's tools because of the policy"),
+        "{output}"
+    );
 }
 
 #[test]

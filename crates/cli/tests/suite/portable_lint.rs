@@ -46,7 +46,7 @@ fn findings_in_items_show_their_place() {
     6 | audience: [claude, cursr]
       |                    ^^^^^
       |
-      = help: did you mean `cursor`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
+      = help: did you mean `cursor`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, openhands, pi, qwen, roo, trae, warp, windsurf, zed
 
     error[item/client-construct]: a variable that only copilot understands would reach claude
       --> rules/a/RULE.md:11:5

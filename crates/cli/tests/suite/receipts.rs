@@ -161,10 +161,7 @@ fn what_a_client_loads_is_compared_with_what_we_believe() {
     hook(&project, &["claude"], &payload(&project, "InstructionsLoaded", &more));
     let drifted = project.run(&["log", "--mismatch"]);
     assert_eq!(drifted.code, Some(1), "{drifted}");
-    assert!(
-        drifted.stdout.contains("docs/other.md  claude one: loaded unexpectedly"),
-        "{drifted}"
-    );
+    assert!(drifted.stdout.contains("docs/other.md  claude one: loaded unexpectedly"), "{drifted}");
     assert!(drifted.stdout.contains("CLAUDE.md  claude two: expected"), "{drifted}");
 }
 

@@ -79,7 +79,7 @@ fn tokens_of_a_project() {
       ~12  ██████      src/  2 items, ~7 to ~27
 
     by client: what it has and what is missing
-      ~0              ~32 missing  aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
+      ~0              ~32 missing  aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, openhands, pi, qwen, roo, trae, warp, windsurf, zed
     ------- stderr -------
     ~32 tokens in 5 items for 7 files
     [EOF]
@@ -140,7 +140,7 @@ fn every_dialect_is_seen_from_above() {
 
     by client: what it has and what is missing
       ~0              ~11 missing  aider, antigravity, gemini, trae
-      ~3  █████       ~3 loaded, ~8 missing  amp, claude, cline, codex, continue, goose, junie, kilo, kiro, opencode, pi, qwen, roo, warp, windsurf, zed
+      ~3  █████       ~3 loaded, ~8 missing  amp, claude, cline, codex, continue, goose, junie, kilo, kiro, opencode, openhands, pi, qwen, roo, warp, windsurf, zed
       ~6  ██████████  ~6 loaded, ~8 missing  augment, copilot, copilot-cli, copilot-vscode, crush, cursor, droid
     ------- stderr -------
     ~11 tokens in 6 items for 8 files

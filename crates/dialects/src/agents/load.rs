@@ -215,8 +215,12 @@ fn is_agents_directory(slashed: &str) -> bool {
     slashed.rsplit('/').next() == Some(DIRECTORY) && !slashed.split('/').any(is_of_client)
 }
 
-/// Returns whether a client keeps its own agents below a directory of this name: they have the same suffix.
+/// Returns whether a client keeps its own agents below a directory of this name: they have the same suffix. `.agents` is
+/// nobody's own.
 fn is_of_client(name: &str) -> bool {
+    if name == ".agents" {
+        return false;
+    }
     let mut places = BUILTIN.project.iter().filter(|place| place.form == Form::Agent);
     name.starts_with('.') && places.any(|place| place.first_name() == name)
 }

@@ -51,7 +51,7 @@ const TOOLS: [ToolText; 6] = [
         tool: ProjectTool::Show,
         name: "show",
         title: "Guidance by client",
-        description: "Show what each client gets for a file (loaded, listed, or delivered by a hook), and what it misses and why.",
+        description: "Show what each client gets for a file, and what it misses: loaded, listed, or delivered by a hook, and the reason.",
     },
     ToolText {
         tool: ProjectTool::Decisions,
