@@ -178,7 +178,7 @@ pub(crate) mod tests {
             } else {
                 bytes.extend(name.as_bytes());
                 bytes.push(0);
-                while (bytes.len() - start) % 8 > 0 {
+                while !(bytes.len() - start).is_multiple_of(8) {
                     bytes.push(0);
                 }
             }
