@@ -52,7 +52,8 @@ def hot_paths(brief, work):
     yield "hook", [brief, "hook", "claude", "--repeat"], top, json.dumps(edit)
     yield "context", [brief, "context", path, "--on", "edit"], top, None
     yield "why", [brief, "why", path, "--client", "claude"], top, None
-    yield "lint", [brief, "lint"], top, None
+    yield "lint", [brief, "lint", "--only", "mistakes"], top, None
+    yield "lint, all parts", [brief, "lint"], top, None
     yield "tokens", [brief, "tokens"], top, None
     yield "build", [brief, "registry", "build", "--out", "out", *for_clients(CLIENTS)], items, None
     yield "build, unchanged", [brief, "registry", "build", "--out", "out", *for_clients(CLIENTS)], items, None
