@@ -4,7 +4,6 @@
 #   examples/ci/check.sh [REVISION]
 set -eu
 brief lint --strict
-brief stale --strict
 if [ -f brief.lock ]; then
   brief sync --check
 fi

@@ -59,10 +59,7 @@ pub(super) fn render_messages() -> Result<String, String> {
         if messages.lines.is_empty() {
             continue;
         }
-        let _ = write!(page, "\n## {path}\n\n");
-        for line in messages.lines {
-            let _ = writeln!(page, "- {line}");
-        }
+        let _ = writeln!(page, "\n## {path}\n\n```text\n{}\n```", messages.lines.join("\n"));
     }
     Ok(page)
 }

@@ -24,7 +24,7 @@ pub(crate) struct ContextArgs {
     #[command(flatten)]
     asked: BudgetedQuestion,
 
-    /// Show only the decisions of AGENTS.yaml files
+    /// Show only `decisions`, which AGENTS.yaml files record for a project
     #[arg(long, conflicts_with_all = ["only", "budget", "exact", "on", "when"])]
     decisions: bool,
 

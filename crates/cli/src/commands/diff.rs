@@ -51,7 +51,7 @@ pub(crate) struct DiffArgs {
     when: MomentArgs,
 
     /// Show only this format [repeatable]
-    #[arg(long, value_name = "DIALECT")]
+    #[arg(long, value_name = "FORMAT")]
     only: Vec<DialectArg>,
 
     /// Omit items that this client loads itself
@@ -175,7 +175,7 @@ fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result {
     for path in within.iter().filter(|path| !path.is_empty()) {
         let is_file = project.files.binary_search(path).is_ok();
         if !is_file && project.files_below(path).next().is_none() {
-            ui.print_warning(&format!("file not found on the newer side: `{path}`"))?;
+            ui.print_warning(&format!("file not found in the newer revision: `{path}`"))?;
         }
     }
     Ok(())

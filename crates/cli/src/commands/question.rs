@@ -59,7 +59,7 @@ impl MomentArgs {
 /// The directory that the client was started in.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StartedArg {
-    /// The client's start directory [default: the current directory]
+    /// Directory in which the client was started [default: the current directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 }
@@ -130,7 +130,7 @@ impl CountingArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SurveyArgs {
     /// Show only this format [repeatable]
-    #[arg(long, value_name = "DIALECT")]
+    #[arg(long, value_name = "FORMAT")]
     pub(crate) only: Vec<DialectArg>,
 
     #[command(flatten)]
@@ -210,7 +210,7 @@ impl BudgetedQuestion {
 #[derive(Debug, Args)]
 pub(crate) struct QuestionArgs {
     /// Show only this format [repeatable]
-    #[arg(long, value_name = "DIALECT")]
+    #[arg(long, value_name = "FORMAT")]
     pub(crate) only: Vec<DialectArg>,
 
     /// The client's workspace directory [default: the root]
@@ -241,7 +241,7 @@ pub(crate) struct QuestionArgs {
     )]
     task: Option<String>,
 
-    /// Select rules whose KEY is VALUE or unset [repeatable]
+    /// Include rules whose KEY is VALUE, or that do not set KEY [repeatable]
     #[arg(short = 's', long = "select", value_name = "KEY=VALUE")]
     selectors: Vec<String>,
 
@@ -253,7 +253,7 @@ pub(crate) struct QuestionArgs {
     #[arg(long, hide = true)]
     allow_outside: bool,
 
-    /// Include guidance from packages [default: direct dependencies]
+    /// Include guidance from these packages [default without NAME: direct dependencies]
     #[arg(long, value_name = "NAME", num_args = 0.., value_parser = package_name)]
     dependencies: Option<Vec<PackageName>>,
 }

@@ -26,7 +26,7 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(crate) use complete::complete_installed_name;
-pub(crate) use print::{JsonSource, change_verb, full_name, short_commit};
+pub(crate) use print::{JsonSource, change_verb, full_name, render_file_counts, short_commit};
 use print::{print_json, print_report};
 pub(crate) use refusal::{refusal_of_typed, tell_unresolved};
 
@@ -42,7 +42,7 @@ pub(crate) enum RunPurpose {
 /// The installation of a command.
 #[derive(Debug, Args)]
 pub(crate) struct InstallationArg {
-    /// Use your user-level installation
+    /// Work on the items of your user account instead of the project
     #[arg(long, short = 'g')]
     pub(crate) global: bool,
 }

@@ -211,25 +211,39 @@ fn render_install_summary(
         0 => report.count.to_string(),
         failed => format!("{} of {}", report.count.saturating_sub(failed), report.count),
     };
-    let counted = |kind| {
-        let count = report.count_of(kind);
-        let verb = change_verb(kind);
-        match mode {
-            InstallMode::Write => format!("{count} {verb}d"),
-            InstallMode::Check | InstallMode::Diff => format!("{count} to {verb}"),
-        }
-    };
-    let kinds = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed];
-    let [created, updated, removed] = kinds.map(counted);
-    let (unchanged, kept) = (report.unchanged, report.kept);
+    let counts = render_file_counts(
+        &|kind| report.count_of(kind),
+        (report.unchanged, report.kept),
+        mode == InstallMode::Write,
+    );
     let place = if installation.is_elsewhere {
         format!(" in {}", installation.project.outputs.display())
     } else {
         String::new()
     };
-    format!(
-        "{done} {items}{place}: {created}, {updated}, {unchanged} unchanged, {removed}, {kept} kept"
-    )
+    format!("{done} {items}{place}: {counts}")
+}
+
+/// Renders what happens to files, without the zeros: `3 created, 1 unchanged`, or `already up to date`.
+pub(crate) fn render_file_counts(
+    count_of: &dyn Fn(ChangeKind) -> usize,
+    (unchanged, kept): (usize, usize),
+    is_written: bool,
+) -> String {
+    let counted = |kind| {
+        let (count, verb) = (count_of(kind), change_verb(kind));
+        (count, if is_written { format!("{count} {verb}d") } else { format!("{count} to {verb}") })
+    };
+    let kinds = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed].map(counted);
+    let [created, updated, removed] = kinds;
+    if created.0 + updated.0 + removed.0 + kept == 0 {
+        return if is_written { "already up to date" } else { "up to date" }.to_owned();
+    }
+    let unchanged = (unchanged, format!("{unchanged} unchanged"));
+    let kept = (kept, format!("{kept} kept"));
+    let counts = [created, updated, unchanged, removed, kept];
+    let shown = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text);
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// Shows the change of a file in the format of `diff -u`.

@@ -317,6 +317,30 @@ fn every_walk_is_there() {
     }
 }
 
+/// The table of questions names functions that are in their files.
+#[test]
+fn every_function_to_look_for_is_there() {
+    let page = fs::read_to_string(workspace().join("ARCHITECTURE.md")).unwrap();
+    let table = page.split("\n## ").find(|part| part.starts_with("Where to look\n")).unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    assert!(rows.len() > 15, "{}", rows.len());
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches(['|', ' ']).split(" | ").collect();
+        let [_, functions, files] = cells[..] else { panic!("{row}") };
+        let code: String = files
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .map(|file| fs::read_to_string(workspace().join("crates").join(file)).unwrap())
+            .collect();
+        for function in functions.split('`').skip(1).step_by(2) {
+            let is_there =
+                ['(', '<'].iter().any(|end| code.contains(&format!("fn {function}{end}")));
+            assert!(is_there, "{function}: {files}");
+        }
+    }
+}
+
 fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs")
 }

@@ -77,7 +77,7 @@ fn every_client_gets_its_files() {
     let registry = sample_registry();
     insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
     ------- stderr -------
-    3 items in dist: 16 created, 0 updated, 0 unchanged, 0 removed, 0 kept
+    3 items in dist: 16 created
     [EOF]
     ");
     assert_eq!(
@@ -146,7 +146,7 @@ fn a_second_run_writes_nothing() {
         file.unwrap().set_modified(old).unwrap();
     }
     let output = build_registry(&registry, &[]);
-    assert!(output.stderr.contains("0 created, 0 updated, 16 unchanged, 0 removed"), "{output}");
+    assert!(output.stderr.contains("already up to date"), "{output}");
     for name in &files {
         let modified = fs::metadata(registry.path().join("dist").join(name)).unwrap().modified();
         assert_eq!(modified.unwrap(), old, "{name} was written again");
@@ -182,7 +182,7 @@ fn a_bad_item_does_not_stop_the_others() {
       = help: use the same name for the directory and the field
 
     ------- stderr -------
-    3 of 4 items in dist: 16 created, 0 updated, 0 unchanged, 0 removed, 0 kept
+    3 of 4 items in dist: 16 created
     [exit status: 1]
     [EOF]
     ");
@@ -214,7 +214,7 @@ fn a_check_writes_nothing_and_names_what_would_change() {
     would create .claude/skills/ship/logo.png
     would create .claude/skills/ship/scripts/ship.sh
     ------- stderr -------
-    3 items in dist: 6 to create, 0 to update, 0 unchanged, 0 to remove, 0 kept
+    3 items in dist: 6 to create
     [exit status: 1]
     [EOF]
     ");
@@ -232,7 +232,7 @@ fn a_check_writes_nothing_and_names_what_would_change() {
     would update .github/instructions/api.instructions.md
     would remove .opencode/agents/judge.md
     ------- stderr -------
-    2 items in dist: 0 to create, 3 to update, 10 unchanged, 3 to remove, 0 kept
+    2 items in dist: 3 to update, 10 unchanged, 3 to remove
     [exit status: 1]
     [EOF]
     ");
@@ -376,7 +376,7 @@ fn dropped_capabilities_are_told() {
       = help: add copilot's names to a `copilot:` block, or to `[clients.copilot.tools]` of `brief.toml`
 
     ------- stderr -------
-    1 item in dist: 3 created, 0 updated, 0 unchanged, 0 removed, 0 kept
+    1 item in dist: 3 created
     [EOF]
     ");
 }

@@ -83,7 +83,7 @@ fn nothing_is_offered_before_it_is_recorded() {
     ------- stderr -------
       + npm:@acme/ui@2.1.0 (2 files)
           hosts: ui.example.com
-    0 items: 0 created, 0 updated, 0 unchanged, 0 removed, 0 kept
+    0 items: already up to date
     [EOF]
     "#);
     insta::assert_snapshot!(project.run(&["context", "a.js"]), @r#"

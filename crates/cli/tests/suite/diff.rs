@@ -223,7 +223,7 @@ fn a_sparse_checkout_is_whole() {
 #[test]
 fn a_path_with_a_typing_error_is_named() {
     let output = repository().run(&["diff", "HEAD~1", "HEAD", "--", "scr"]);
-    assert!(output.stderr.contains("file not found on the newer side: `scr`"), "{output}");
+    assert!(output.stderr.contains("file not found in the newer revision: `scr`"), "{output}");
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)));
 }
 

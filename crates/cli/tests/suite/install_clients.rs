@@ -32,7 +32,7 @@ fn clients_are_found_by_their_files() {
         }
         // Nothing else is asked on the next run, here or on another machine.
         let again = run(&project, &["sync", "--frozen"]);
-        assert!(summary(&again).contains(" 0 created, 0 updated, "), "{sign}: {again}");
+        assert!(summary(&again).contains("already up to date"), "{sign}: {again}");
     }
 }
 
@@ -139,8 +139,7 @@ fn an_older_installation_is_kept() {
 
     project.write("brief.toml", format!("[install]\nlayout = \"shared\"\n\n{older}"));
     let output = run(&project, &["sync"]);
-    assert!(summary(&output).contains("0 created, 0 updated"), "{output}");
-    assert!(summary(&output).contains("5 removed, 0 kept"), "{output}");
+    assert!(summary(&output).ends_with("5 removed"), "{output}");
     assert!(project.path().join(".claude/skills/review/SKILL.md").is_file());
 }
 

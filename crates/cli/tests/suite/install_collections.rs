@@ -302,7 +302,7 @@ fn a_project_is_not_its_own_collection() {
     run(&project, &["add", ".", "--client", "claude"]);
     assert_eq!(project.read(".claude/agents/code-reviewer.md"), REVIEWER);
     let output = run(&project, &["sync"]);
-    assert!(output.stderr.contains("1 item: 0 created"), "{output}");
+    assert!(output.stderr.contains("1 item: already up to date"), "{output}");
 }
 
 const MARKETPLACE: &str = r#"{

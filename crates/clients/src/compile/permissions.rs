@@ -60,7 +60,7 @@ impl Clients {
             };
             let wider = if wider { "; it may do more than the project allows" } else { "" };
             format!(
-                "{client} does not get {shown}{more}{wider} (run `brief doctor` for the reasons)"
+                "{client} does not get {shown}{more}{wider} (run `brief lint --only setup` for the reasons)"
             )
         };
         let unsaid = self.unsaid_rules(clients);

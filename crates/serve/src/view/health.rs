@@ -104,7 +104,7 @@ impl Health {
             };
             self.troubles.push(Trouble {
                 rank,
-                command: "brief stale",
+                command: "brief lint --only stale",
                 word: one.likelihood.as_str(),
                 place: path_below(root.path(), one.source.path()).into_owned(),
                 line: one.source.line_number(one.span.start),
@@ -127,7 +127,7 @@ impl Health {
         let mut add = |word, path: &Path, line, message: String| {
             self.troubles.push(Trouble {
                 rank: 4,
-                command: "brief coverage",
+                command: "brief lint --only unused",
                 word,
                 place: path_below(root, path).into_owned(),
                 line,

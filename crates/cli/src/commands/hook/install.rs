@@ -52,7 +52,7 @@ pub(super) struct PlaceArgs {
     #[arg(long, conflicts_with = "global")]
     pub(super) project: bool,
 
-    /// Run COMMAND instead of `brief hook CLIENT`
+    /// Command for the hook to run instead of `brief hook CLIENT`
     #[arg(long, value_name = "COMMAND")]
     pub(super) command: Option<String>,
 }

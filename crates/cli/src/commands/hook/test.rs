@@ -24,7 +24,7 @@ pub(super) struct TestArgs {
     /// File to read, edit or create
     path: PathBuf,
 
-    /// Action on the file
+    /// Action on the file to simulate
     #[arg(long, value_name = "ACTION", default_value = "read", value_parser = action_parser())]
     on: AskedAction,
 

@@ -17,7 +17,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::error::{CommandError, ErrorKind, Result, refuse_if};
-use crate::installation::change_verb;
+use crate::installation::{change_verb, render_file_counts};
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::watching;
@@ -222,14 +222,10 @@ fn render_build_summary(report: &BuildOutcome, is_check: bool) -> String {
         0 => report.items.to_string(),
         failed => format!("{} of {}", report.items - failed, report.items),
     };
-    let counted = |kind| {
-        let (count, verb) = (report.count_changes(kind), change_verb(kind));
-        if is_check { format!("{count} to {verb}") } else { format!("{count} {verb}d") }
-    };
-    let kinds = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed];
-    let [created, updated, removed] = kinds.map(counted);
-    format!(
-        "{built} {items} in {out}: {created}, {updated}, {} unchanged, {removed}, {} kept",
-        report.unchanged, report.kept
-    )
+    let counts = render_file_counts(
+        &|kind| report.count_changes(kind),
+        (report.unchanged, report.kept),
+        !is_check,
+    );
+    format!("{built} {items} in {out}: {counts}")
 }

@@ -65,7 +65,7 @@ struct TaskRunArgs {
     )]
     parameters: Vec<OsString>,
 
-    /// Select rules whose KEY is VALUE or unset [repeatable]
+    /// Include rules whose KEY is VALUE, or that do not set KEY [repeatable]
     #[arg(short = 's', long = "select", value_name = "KEY=VALUE")]
     selectors: Vec<String>,
 
@@ -77,7 +77,7 @@ struct TaskRunArgs {
     #[arg(short = 'r', long)]
     resume: bool,
 
-    /// Omit rules and skills, and skip bootstrap scripts
+    /// Print the task alone: omit rules and skills, and run no bootstrap scripts
     #[arg(long)]
     skip_bootstrap: bool,
 

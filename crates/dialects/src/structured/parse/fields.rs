@@ -274,7 +274,7 @@ impl ContextFileReader<'_> {
             other => {
                 self.report_ignored_field(
                     node.span(),
-                    &format!("alternatives is a list, not {}", other.noun()),
+                    &format!("`alternatives` must be a list, not {}", other.noun()),
                 );
                 return Vec::new();
             }
