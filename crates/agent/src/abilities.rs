@@ -309,7 +309,7 @@ impl Host {
                 };
                 self.browsing.answer_call(&context, call, &args, time_left)
             }
-            _ => Err(create_refusal(format!("unknown call `{call}` in '{ability}'"))),
+            _ => Err(create_refusal(format!("unknown function `host.{ability}.{call}`"))),
         }
     }
 

@@ -75,7 +75,7 @@ impl ToolFiles {
             }
             "stat" => self.stat_path(&tool_path(text_argument(args, 0, "a file")?)?),
             "glob" => self.glob_paths(text_argument(args, 0, "a pattern")?),
-            _ => Err(create_refusal(format!("unknown call `{call}` in 'fs'"))),
+            _ => Err(create_refusal(format!("unknown function `host.fs.{call}`"))),
         }
     }
 

@@ -259,7 +259,7 @@ impl RunningBrowser {
             "screenshot" => self.take_screenshot(&frame, call),
             "pdf" => self.print_pdf(&main, call),
             "download" => self.keep_file(page, &frame, call),
-            other => Err(create_refusal(format!("unknown call `{other}` in 'browser'"))),
+            other => Err(create_refusal(format!("unknown function `host.browser.{other}`"))),
         }
     }
 
