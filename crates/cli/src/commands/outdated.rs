@@ -1,6 +1,7 @@
 //! `brief update --check`
 
 use brief_registry::install::{self, Newest};
+use brief_registry::manifest::Manifest;
 use serde_json::{Value, json};
 
 use super::update::resolve_source_names;
@@ -23,16 +24,7 @@ pub(super) fn run(
         let chosen = resolve_source_names(session, &installation, &manifest, names)?;
         manifest.sources.retain(|source| chosen.contains(&source.name));
     }
-    let lock = installation.read_lock(session.system())?.unwrap_or_default();
-    let found = installation::with_progress(ui, |observer| {
-        install::query_newest_versions(
-            session.system(),
-            &installation.project,
-            &manifest,
-            &lock,
-            observer,
-        )
-    })??;
+    let found = query_newest(ui, session, &installation, &manifest)?;
     if is_json {
         let body = json!({ "sources": found.iter().map(newest_version_json).collect::<Vec<_>>() });
         let root = &installation.project.outputs;
@@ -88,4 +80,18 @@ fn print_newest_version(ui: &mut Ui, source: &Newest) -> Result {
         ui.print_line(format!("{name}{at}: {tag} is available; run `brief update {name}@{tag}`"))?;
     }
     Ok(())
+}
+
+/// Asks the sources of a manifest for newer versions than brief.lock has.
+pub(super) fn query_newest(
+    ui: &mut Ui,
+    session: &Session,
+    installation: &Installation,
+    manifest: &Manifest,
+) -> Result<Vec<Newest>> {
+    let lock = installation.read_lock(session.system())?.unwrap_or_default();
+    let project = &installation.project;
+    Ok(installation::with_progress(ui, |observer| {
+        install::query_newest_versions(session.system(), project, manifest, &lock, observer)
+    })??)
 }

@@ -99,16 +99,7 @@ fn mention_newer(
     if manifest.sources.is_empty() {
         return Ok(());
     }
-    let lock = installation.read_lock(session.system())?.unwrap_or_default();
-    let found = installation::with_progress(ui, |observer| {
-        install::query_newest_versions(
-            session.system(),
-            &installation.project,
-            &manifest,
-            &lock,
-            observer,
-        )
-    })??;
+    let found = outdated::query_newest(ui, session, installation, &manifest)?;
     for Newest { name, reference, newer_tag, .. } in &found {
         if let (Some(reference), Some(tag)) = (reference, newer_tag) {
             ui.print_status(&format!("{name} is pinned at {reference}; {tag} is available"))?;
