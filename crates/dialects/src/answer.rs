@@ -4,10 +4,12 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 #[cfg(doc)]
 use crate::moment::Moment;
 use crate::moment::{Actions, Timing};
+use crate::rule_check::RuleCheck;
 
 /// The rank of an item in an answer, general first.
 ///
@@ -110,6 +112,8 @@ pub struct Item<'s> {
     pub trigger: Option<&'static str>,
     /// True if its author asks to hold a change back until it was read.
     pub holds: bool,
+    /// The check of the rule, if it has a valid one.
+    pub check: Option<&'s Arc<RuleCheck>>,
     /// True if it is for after an action alone.
     pub is_for_after: bool,
     pub state: State,

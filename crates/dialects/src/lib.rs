@@ -22,6 +22,7 @@ pub mod native;
 pub mod portable;
 pub mod reach;
 mod repair;
+pub mod rule_check;
 pub mod structured;
 pub mod tasks;
 
@@ -43,6 +44,7 @@ pub use moment::{
     is_in_dependency,
 };
 pub use reach::{Candidate, FileMatcher, FileSet, ItemReach, MatchRecord};
+pub use rule_check::RuleCheck;
 
 /// Every dialect, in the order in which what is equally general is delivered. A new one is its folder, its
 /// module above and its line here.
@@ -307,6 +309,9 @@ pub trait DialectGuidance {
     /// Passes the project's Markdown texts to `tell`, for the link check. Texts of the user's own
     /// directories are left out.
     fn visit_texts<'s>(&'s self, _tell: &mut dyn FnMut(GuidanceText<'s>)) {}
+
+    /// Passes each check of a rule to `tell`, whatever its rule is for.
+    fn visit_checks<'s>(&'s self, _tell: &mut dyn FnMut(&'s Arc<RuleCheck>)) {}
 
     /// Passes each of the dialect's files in the project to `tell`, readable or not, for guidance that was read whole. A
     /// path may come several times.

@@ -13,7 +13,7 @@ use brief_dialects::installed::Installed;
 use brief_dialects::{
     Candidate, CheckedClientFile, DIALECTS, Dialect, DialectGuidance, Dialects, GuidanceText,
     ItemReach, LockRole, MatchRecord, Moment, Mounted, PackageQuestion, ProjectFiles, Reader,
-    Reason, Resolution, Strangers, is_in_dependency, lock_role,
+    Reason, Resolution, RuleCheck, Strangers, is_in_dependency, lock_role,
 };
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{
@@ -291,6 +291,16 @@ impl Catalog {
     /// Passes each text of the dialects that were asked for to `tell`.
     pub fn each_text<'c>(&'c self, tell: &mut dyn FnMut(GuidanceText<'c>)) {
         self.requested_guidance().for_each(|guidance| guidance.visit_texts(tell));
+    }
+
+    /// Returns the checks of the rules in the files that were read, general first. An editor's or a hook's catalog has those
+    /// along one path, that of a whole project all.
+    pub fn rule_checks(&self) -> Vec<Arc<RuleCheck>> {
+        let mut checks = Vec::new();
+        self.requested_guidance().for_each(|guidance| {
+            guidance.visit_checks(&mut |check| checks.push(Arc::clone(check)))
+        });
+        checks
     }
 
     /// Returns what is wrong with the files that were read, by file and place.

@@ -162,6 +162,7 @@ impl ListedAgent {
             },
             trigger: None,
             holds: false,
+            check: None,
             is_for_after: false,
             state: State::Manual,
             content: agent.map_or("", |agent| &agent.system.text),

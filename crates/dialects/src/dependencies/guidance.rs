@@ -237,6 +237,7 @@ impl DialectGuidance for PackageGuidance {
                 scope: SCOPE,
                 trigger: None,
                 holds: false,
+                check: None,
                 is_for_after: false,
                 state: State::Listed,
                 content: text.body(),

@@ -124,6 +124,7 @@ pub(super) fn build_applied_item<'s>(
             scope: item.scope.as_str(),
             trigger: Some(item.file.trigger.as_str()),
             holds: false,
+            check: None,
             is_for_after: false,
             state: item.state,
             content: item.content(),

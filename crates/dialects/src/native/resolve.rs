@@ -372,6 +372,7 @@ pub(super) fn build_item<'s>(folder: &'s Folder, guide: &'s Guide, state: State)
         scope: folder.scope(),
         trigger: Some(guide.trigger()),
         holds: false,
+        check: None,
         is_for_after: false,
         state,
         content: guide.content(),

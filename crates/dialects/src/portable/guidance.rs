@@ -208,6 +208,7 @@ impl DialectGuidance for CheckedRegistry {
                 scope: SCOPE,
                 trigger: None,
                 holds: false,
+                check: None,
                 is_for_after: false,
                 state: State::Manual,
                 content: document.body(),

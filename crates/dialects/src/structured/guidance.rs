@@ -13,6 +13,7 @@ use crate::answer::{
 };
 use crate::moment::{Moment, Timing};
 use crate::reach::{Candidate, FileSet, ItemReach, MatchRecord};
+use crate::rule_check::RuleCheck;
 use crate::{Dialect, DialectGuidance, GuidanceText, ProjectFiles, Reader, TextDescription};
 
 use super::check;
@@ -240,6 +241,11 @@ impl DialectGuidance for ContextFiles {
         }
     }
 
+    fn visit_checks<'s>(&'s self, tell: &mut dyn FnMut(&'s Arc<RuleCheck>)) {
+        let entries = self.files.iter().flat_map(|file| &file.context);
+        entries.filter_map(|entry| entry.check.as_ref()).for_each(tell);
+    }
+
     /// Each entry concerns only files below its own.
     fn collect_reach<'s>(
         &'s self,
@@ -297,6 +303,7 @@ fn context_item<'s>(entry: &'s ContextEntry, path: &'s Path, level: Level) -> It
         scope: "project",
         trigger: None,
         holds: entry.hold,
+        check: entry.check.as_ref(),
         is_for_after: entry.when == Some(Timing::After),
         state: State::Active,
         content: &entry.content,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::answer::{Level, Name};
 use crate::moment::{Actions, Timing};
+use crate::rule_check::{Coverage, RuleCheck};
 
 use super::pattern::Pattern;
 
@@ -47,6 +48,8 @@ pub struct ContextEntry {
     /// True to hold a change back until the entry was read, where the user allows that. Our extension of the
     /// format.
     pub hold: bool,
+    /// The check of the rule. Our extension of the format.
+    pub check: Option<Arc<RuleCheck>>,
 }
 
 /// A decision with its rationale.
@@ -84,4 +87,28 @@ pub struct InvalidEntry {
     /// Its first line, from 1.
     pub line: usize,
     pub problem: String,
+}
+
+/// The files of an entry with a check.
+#[derive(Debug)]
+pub(super) struct EntryCoverage {
+    pub(super) patterns: Vec<Pattern>,
+    pub(super) exclude: Vec<Pattern>,
+}
+
+impl Coverage for EntryCoverage {
+    fn covers_file(&self, path: &str) -> bool {
+        let matches = |patterns: &[Pattern]| patterns.iter().any(|one| one.matches_file(path));
+        matches(&self.patterns) && !matches(&self.exclude)
+    }
+
+    fn could_cover_inside(&self, directory: &str) -> bool {
+        let is_inside =
+            |one: &Pattern| one.could_match_inside(directory) || one.matches_directory(directory);
+        self.patterns.iter().any(is_inside)
+            && !self
+                .exclude
+                .iter()
+                .any(|one| one.is_everything() || one.matches_directory(directory))
+    }
 }

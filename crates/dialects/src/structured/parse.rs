@@ -16,12 +16,16 @@ use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, limits, rules};
 
 use crate::answer::{Level, Name};
 use crate::moment::{Actions, Timing};
+use crate::rule_check::{
+    CheckFields, CheckPlace, CheckScope, Coverage, RuleCheck, parse_rule_check,
+};
 
-use super::model::{ContextEntry, Decision, InvalidEntry, StructuredFile};
+use super::model::{ContextEntry, Decision, EntryCoverage, InvalidEntry, StructuredFile};
 use super::pattern::{Pattern, PatternCache};
 
 const TOP_FIELDS: [&str; 2] = ["context", "decisions"];
-const CONTEXT_FIELDS: [&str; 6] = ["content", "match", "exclude", "on", "when", "hold"];
+const CONTEXT_FIELDS: [&str; 10] =
+    ["content", "match", "exclude", "on", "when", "hold", "check", "enforce", "examples", "id"];
 const DECISION_FIELDS: [&str; 6] =
     ["decision", "rationale", "alternatives", "revisit_when", "date", "match"];
 
@@ -200,6 +204,7 @@ impl ContextFileReader<'_> {
         let (mut patterns, mut pattern_spans, mut exclude) = (Vec::new(), Vec::new(), Vec::new());
         let (mut on, mut when) = (Actions::ALL, Some(Timing::Before));
         let mut hold = false;
+        let mut checks = CheckFields::default();
         for field in fields.effective_fields() {
             match field.name() {
                 "content" => content = Some(self.parse_text(field.value, "content")),
@@ -208,6 +213,7 @@ impl ContextFileReader<'_> {
                 "on" => on = self.parse_actions(field.value),
                 "when" => when = self.parse_timing(field.value),
                 "hold" => hold = self.parse_hold(field.value),
+                name if checks.set(name, field.value) => {}
                 _ => self.unknown_field(field.key, &CONTEXT_FIELDS),
             }
         }
@@ -216,6 +222,7 @@ impl ContextFileReader<'_> {
         }
         let content = content.flatten().filter(|_| self.failed.is_none())?;
         let patterns = self.or_everything(patterns);
+        let check = self.parse_check(&checks, &content, (&patterns, &exclude));
         self.file.context.push(ContextEntry {
             index,
             line,
@@ -226,8 +233,30 @@ impl ContextFileReader<'_> {
             on,
             when,
             hold,
+            check,
         });
         Some(())
+    }
+
+    /// Reads the check of an entry.
+    fn parse_check(
+        &mut self,
+        fields: &CheckFields,
+        content: &str,
+        (patterns, exclude): (&[Pattern], &[Pattern]),
+    ) -> Option<Arc<RuleCheck>> {
+        fields.span()?;
+        let is_wide = exclude.is_empty() && patterns.iter().any(Pattern::is_everything);
+        let coverage = (!is_wide).then(|| -> Arc<dyn Coverage> {
+            let (patterns, exclude) = (patterns.to_vec(), exclude.to_vec());
+            Arc::new(EntryCoverage { patterns, exclude })
+        });
+        let source = Arc::clone(&self.file.source);
+        let base = source.path().parent().unwrap_or(source.path()).into();
+        let scope = &CheckScope { base, coverage };
+        let place =
+            CheckPlace { source: &source, scope, owner: self.file.level.owner, text: content };
+        parse_rule_check(fields, place, &mut self.diagnostics)
     }
 
     /// Reads an entry of `decisions`; `None` for an invalid one.

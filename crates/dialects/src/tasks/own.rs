@@ -221,6 +221,7 @@ impl OwnFile {
             scope: self.document.origin.scope(),
             trigger: None,
             holds: false,
+            check: None,
             is_for_after: false,
             state,
             content: self.content(),

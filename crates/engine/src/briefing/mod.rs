@@ -18,7 +18,7 @@ use brief_dialects::dependencies::PackageId;
 use brief_dialects::hosted::{Config, ConfiguredServer};
 use brief_dialects::{
     Applied, LeftOut, Level, Moment, Name, Origin, Reason, ReasonEnd, ReasonKind, Resolution,
-    State, structured,
+    RuleCheck, State, structured,
 };
 use brief_syntax::Diagnostic;
 use serde::Serialize;
@@ -76,6 +76,8 @@ pub struct BriefedItem {
     pub trigger: Option<&'static str>,
     /// True if its author asks to hold a change back until it was read.
     pub holds: bool,
+    /// The check of the rule, if it has a valid one.
+    pub check: Option<Arc<RuleCheck>>,
     /// True if it is for after an action alone.
     pub is_for_after: bool,
     /// Its state: delivered, on offer or waiting to be mentioned.
@@ -328,6 +330,7 @@ impl<'s> Copier<'s> {
             scope: item.scope,
             trigger: item.trigger,
             holds: item.holds,
+            check: item.check.cloned(),
             is_for_after: item.is_for_after,
             state: item.state,
             content,
