@@ -4,7 +4,7 @@
 `cargo xtask clients` calls this. It installs each client with npm in a pinned version (`NAME@VERSION` pins another one), sets its hook up with `brief hook install`,
 runs sessions of every shape in a marked project, and compares what `brief context --client` says for those moments with the
 recorded requests: everything has to arrive, once, and what is for before a change before that change. Then a `brief` that is
-missing, crashes, hangs or answers nonsense takes the place of the real one. The tables go to docs/clients.md.
+missing, crashes, hangs or answers nonsense takes the place of the real one. The tables go to docs/dev/clients.md.
 
 No account is needed: every client talks to a server on this machine. Python 3.11 and npm are.
 """

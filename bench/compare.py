@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures `brief` beside the tools that do a part of its work, all in one run, and writes docs/benchmarks.md.
+"""Measures `brief` beside the tools that do a part of its work, all in one run, and writes docs/dev/benchmarks.md.
 
     cargo xtask compare            # builds what ships, installs the peers, and calls this
 

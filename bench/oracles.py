@@ -4,7 +4,7 @@
 `cargo xtask oracles` calls this. It installs each client with npm in the version of bench/lab/table.py, mutates valid files
 (always in the same way for a seed), lets the client and `brief lint` judge the same files, and counts where they differ.
 Many mutations stand in one file, each on a line of its own, because a client takes a second to start. The table goes to
-docs/oracles.md. No account and no network are needed once the clients are installed.
+docs/dev/oracles.md. No account and no network are needed once the clients are installed.
 
 The law: a value that its client accepts is not an error of ours. A value that the client refuses and that we leave alone
 is a miss; one that we only warn of is weaker.

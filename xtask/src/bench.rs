@@ -43,7 +43,7 @@ pub(crate) fn compare_with_peers(only: &[String], is_quick: bool) -> Result<(), 
             .arg("--peers")
             .arg(directory.join("peers"))
             .arg("--out")
-            .arg(workspace_root().join("docs").join("benchmarks.md")),
+            .arg(workspace_root().join("docs/dev/benchmarks.md")),
     )
 }
 
@@ -151,7 +151,23 @@ pub(crate) fn run_clients(clients: &[String], shapes: &[String]) -> Result<(), S
             .arg("--results")
             .arg(workspace_root().join("bench").join("clients.json"))
             .arg("--out")
-            .arg(workspace_root().join("docs").join("clients.md")),
+            .arg(workspace_root().join("docs/dev/clients.md")),
+    )
+}
+
+/// Runs a real client before and after its hook is installed, and draws what the terminal shows.
+pub(crate) fn draw_demo() -> Result<(), String> {
+    run_cargo(&["build", "--package", "brief-cli"])?;
+    let target = workspace_root().join("target");
+    run_command(
+        Command::new("python3")
+            .arg(workspace_root().join("bench").join("demo.py"))
+            .arg("--brief")
+            .arg(target.join("debug").join("brief"))
+            .arg("--into")
+            .arg(target.join("clients"))
+            .arg("--out")
+            .arg(workspace_root().join("docs").join("pictures").join("demo.svg")),
     )
 }
 
@@ -170,6 +186,6 @@ pub(crate) fn ask_oracles(clients: &[String], count: usize) -> Result<(), String
             .arg("--into")
             .arg(target.join("clients"))
             .arg("--out")
-            .arg(workspace_root().join("docs").join("oracles.md")),
+            .arg(workspace_root().join("docs/dev/oracles.md")),
     )
 }

@@ -35,43 +35,36 @@ const PUBLISHED: [&str; 10] = [
 
 /// The parts of the table of contents with their pages, relative to `docs`. A name that ends in `/` is every page below that directory which is
 /// named nowhere else, by path.
-const PARTS: [(&str, &[&str]); 7] = [
-    ("Start", &["guide/first-steps.md", "guide/installing.md", "guide/README.md"]),
+const PARTS: [(&str, &[&str]); 8] = [
     (
-        "Guides",
+        "Tutorials",
+        &["tutorials/installing.md", "tutorials/first-steps.md", "tutorials/share-rules.md"],
+    ),
+    (
+        "How to",
         &[
-            "guide/one-repository.md",
-            "guide/team-registry.md",
-            "guide/many-repositories.md",
-            "guide/prompts-in-ci.md",
-            "guide/agents.md",
-            "guide/moving-over.md",
-            "guide/importing.md",
-            "guide/registries.md",
-            "guide/dependencies.md",
-            "guide/reviewing.md",
-            "guide/ci.md",
-            "guide/mcp.md",
-            "guide/editors.md",
-            "guide/view.md",
+            "how-to/why-ignored.md",
+            "how-to/scope-a-rule.md",
+            "how-to/deliver-by-hook.md",
+            "how-to/deliver-by-mcp.md",
+            "how-to/check-in-ci.md",
+            "how-to/review-changes.md",
+            "how-to/cut-token-costs.md",
+            "how-to/migrate.md",
+            "how-to/import.md",
+            "how-to/use-a-registry.md",
+            "how-to/roll-out.md",
+            "how-to/use-packages.md",
+            "how-to/prompts-in-ci.md",
+            "how-to/run-agent-files.md",
+            "how-to/editors.md",
+            "how-to/view.md",
+            "how-to/",
         ],
     ),
-    (
-        "Reference",
-        &["reference/cli.md", "reference/one-answer.md", "reference/", "schemas/README.md"],
-    ),
-    (
-        "Clients",
-        &[
-            "clients/README.md",
-            "clients/",
-            "clients.md",
-            "checks.md",
-            "oracles.md",
-            "benchmarks.md",
-            "performance.md",
-        ],
-    ),
+    ("Explanation", &["explanation/how-brief-decides.md", "explanation/"]),
+    ("Reference", &["reference/cli.md", "reference/", "schemas/README.md"]),
+    ("Clients", &["clients/README.md", "clients/"]),
     ("Diagnostics", &["reference/diagnostics.md", "diagnostics/"]),
     (
         "Examples",
@@ -85,20 +78,19 @@ const PARTS: [(&str, &[&str]); 7] = [
     (
         "The project",
         &[
-            "platforms.md",
-            "compat.md",
-            "conformance.md",
+            "../CHANGELOG.md",
+            "../SECURITY.md",
+            "../CONTRIBUTING.md",
+            "dev/",
+            "../ARCHITECTURE.md",
             "../conformance/README.md",
             "../conformance/portable/README.md",
-            "rulings.md",
-            "security-goals.md",
-            "../SECURITY.md",
-            "../ARCHITECTURE.md",
-            "../CONTRIBUTING.md",
-            "../CHANGELOG.md",
         ],
     ),
 ];
+
+/// Directories whose pages have a line of their own in the table of contents, and are not folded below the page before them.
+const UNFOLDED: [&str; 3] = ["how-to", "explanation", "reference"];
 
 /// Returns the table of contents. Every page of `docs` is in it, or the error names those that are not.
 pub(crate) fn render_contents() -> Result<String, String> {
@@ -106,8 +98,6 @@ pub(crate) fn render_contents() -> Result<String, String> {
     let mut left: BTreeSet<String> = BTreeSet::new();
     collect_pages(&docs, "", &mut left)?;
     left.remove("SUMMARY.md");
-    // For those who work on the project, and in no book.
-    left.retain(|page| !page.starts_with("dev/"));
     // Made from this list of pages, so it may not be there yet.
     left.insert("schemas/README.md".to_owned());
     let named: BTreeSet<&str> = PARTS.iter().flat_map(|(_, pages)| *pages).copied().collect();
@@ -129,7 +119,7 @@ pub(crate) fn render_contents() -> Result<String, String> {
                 .collect();
             for path in below {
                 left.remove(&path);
-                let indent = if directory == "reference" { "" } else { "  " };
+                let indent = if UNFOLDED.contains(&directory) { "" } else { "  " };
                 text.push_str(&render_contents_entry(&docs, indent, &path)?);
             }
         }
@@ -200,6 +190,8 @@ pub(crate) fn render_schemas_page() -> Result<String, String> {
 
 /// Builds the site in `target/book/html`, unless a link leads nowhere.
 pub(crate) fn build_site() -> Result<(), String> {
+    let (words, pages) = count_words()?;
+    println!("{} pages by hand, {words} words", pages.len());
     let dead = dead_links()?;
     if !dead.is_empty() {
         return Err(format!("links that lead nowhere:\n{}", dead.join("\n")));
@@ -352,9 +344,50 @@ fn collect_headings(text: &str) -> BTreeSet<String> {
     names.chain(anchors).collect()
 }
 
+/// Directories and pages of `docs` that are generated, or for those who work on the project.
+const NOT_BY_HAND: [&str; 8] = [
+    "SUMMARY.md",
+    "clients",
+    "dev",
+    "diagnostics",
+    "reference/cli.md",
+    "reference/diagnostics.md",
+    "reference/limits.md",
+    "schemas",
+];
+
+/// Returns how many words of `docs` people have written for users, tables and examples included, and the longest pages.
+pub(crate) fn count_words() -> Result<(usize, Vec<(usize, String)>), String> {
+    let docs = workspace_root().join("docs");
+    let mut pages = BTreeSet::new();
+    collect_pages(&docs, "", &mut pages)?;
+    pages.retain(|page| !NOT_BY_HAND.iter().any(|name| Path::new(page).starts_with(name)));
+    let mut counted = Vec::new();
+    for page in pages {
+        let text =
+            fs::read_to_string(docs.join(&page)).map_err(|error| format!("{page}: {error}"))?;
+        let lines = text.lines().filter(|line| !line.starts_with("<!-- test:"));
+        let words = lines.flat_map(str::split_whitespace);
+        let words = words.filter(|word| word.chars().any(char::is_alphanumeric)).count();
+        counted.push((words, page));
+    }
+    counted.sort_unstable_by(|a, b| b.cmp(a));
+    Ok((counted.iter().map(|(words, _)| words).sum(), counted))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_documentation_stays_readable() {
+        let (words, pages) = count_words().unwrap();
+        assert!(
+            words <= 40_000,
+            "{words} words are written by hand; the longest pages: {:?}",
+            &pages[..8]
+        );
+    }
 
     #[test]
     fn links_of_pages_lead_somewhere() {

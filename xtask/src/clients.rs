@@ -14,7 +14,6 @@ pub(crate) fn render_client_pages() -> Vec<(String, String)> {
         .map(|client| (format!("docs/clients/{}.md", client.id), render_client_page(client)))
         .collect();
     pages.push(("docs/clients/README.md".to_owned(), render_client_index()));
-    pages.push(("docs/clients.md".to_owned(), clients_page()));
     pages
 }
 
@@ -28,6 +27,8 @@ fn render_client_index() -> String {
         let (id, seen) = (&client.id, render_client_evidence(client));
         let _ = writeln!(page, "| [`{id}`]({id}.md) | {} | {seen} |", client.name);
     }
+    page.push_str("\n## What is read and written\n\n");
+    page.push_str(&render_matrix());
     page
 }
 
@@ -76,7 +77,7 @@ fn render_client_page(client: &Client) -> String {
         row(
             "loads by the setting",
             format!(
-                "`{}` in {}: {words} ([meanings](../reference/client-files.md#modes-of-claude-code))",
+                "`{}` in {}: {words} ([meanings](../explanation/what-clients-load.md#modes-of-claude-code))",
                 modes.key,
                 files.join(", ")
             ),
@@ -248,21 +249,9 @@ fn client_outputs(client: &Client) -> impl Iterator<Item = (&'static str, &ItemO
     outputs.into_iter().filter_map(|(kind, output)| Some((kind, output.as_ref()?)))
 }
 
-/// The heading of the table in docs/clients.md. What is before it comes from `cargo xtask clients`.
-const MATRIX: &str = "## What is read and written";
-
-/// Returns docs/clients.md with the table of all clients at its end.
-fn clients_page() -> String {
-    let path = crate::workspace_root().join("docs/clients.md");
-    #[expect(clippy::disallowed_methods, reason = "a tool of the project has no `System`")]
-    let page = std::fs::read_to_string(path).unwrap_or_default();
-    let before = page.split(MATRIX).next().unwrap_or_default().trim_end();
-    format!("{before}\n\n{MATRIX}\n\n{}", render_matrix())
-}
-
 fn render_matrix() -> String {
     let mut table = String::from(
-        "Made from `crates/profiles/clients` by `cargo xtask generate`. `r`: `brief` reads what is there as the client does. \
+        "`r`: `brief` reads what is there as the client does. \
          `w`: portable items\nare compiled for it. `i`: a file of the client becomes an item again. `s`: rules keep the files that they are \
          for. A test\n(`matrix.rs`) compiles an item for every `w` and reads it back.\n\n\
          | client | rules | skills | agents | commands | MCP servers | hook | permissions | ignore files |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
@@ -312,7 +301,7 @@ fn render_matrix() -> String {
         let id = &client.id;
         let _ = writeln!(
             table,
-            "| [{}](clients/{id}.md) | {} | {} | {} | {} | {servers} | {} | {permissions} | {} |",
+            "| [{}]({id}.md) | {} | {} | {} | {} | {servers} | {} | {permissions} | {} |",
             client.name,
             cell("rule", rules),
             cell("skill", skills),

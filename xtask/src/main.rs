@@ -44,7 +44,7 @@ enum Task {
         #[arg(long, default_value_t = 20)]
         runs: usize,
     },
-    /// Measure the program beside its peers in one run, and write docs/benchmarks.md (needs python3, npm, ripgrep and 10 GB)
+    /// Measure the program beside its peers in one run, and write docs/dev/benchmarks.md (needs python3, npm, ripgrep and 10 GB)
     Compare {
         /// Only workloads with this word in their name, and their parts of the page
         #[arg(long)]
@@ -73,7 +73,7 @@ enum Task {
         executions: Option<u64>,
     },
     /// Install pinned clients, run sessions of every shape with their hooks against a scripted model, and write
-    /// bench/clients.json and docs/clients.md (needs python3, npm and 3 GB)
+    /// bench/clients.json and docs/dev/clients.md (needs python3, npm and 3 GB)
     Clients {
         /// The clients, NAME or NAME@VERSION for another version than the pinned one [default: all]
         clients: Vec<String>,
@@ -81,7 +81,7 @@ enum Task {
         #[arg(long)]
         shape: Vec<String>,
     },
-    /// Let pinned clients and `brief lint` judge the same mutated files, and write docs/oracles.md (needs python3 and npm)
+    /// Let pinned clients and `brief lint` judge the same mutated files, and write docs/dev/oracles.md (needs python3 and npm)
     Oracles {
         /// A client [default: all, and the page is written]
         #[arg(long)]
@@ -93,6 +93,9 @@ enum Task {
     /// Install the dependencies of the extension for VS Code, test it against the real program and package it as
     /// `editors/vscode/briefing.vsix` (needs npm)
     Vscode,
+    /// Run Claude Code with the same prompt before and after `brief hook install claude`, against a scripted model, and draw the picture of
+    /// the README (needs python3 and npm)
+    Demo,
     /// Open every page of `brief view` in Chromium, with axe-core, measure it, and take the pictures of docs/pictures
     /// (needs python3, npm and Debian's chromium)
     View,
@@ -122,6 +125,7 @@ fn main() -> ExitCode {
         Task::Fuzz { targets, minutes, executions } => run_fuzzer(&targets, &minutes, executions),
         Task::Clients { clients, shape } => bench::run_clients(&clients, &shape),
         Task::Oracles { client, count } => bench::ask_oracles(&client, count),
+        Task::Demo => bench::draw_demo(),
         Task::View => bench::open_pages(),
         Task::Dist { binary, out } => dist::build_packages(binary.as_deref(), out.as_deref()),
         Task::Book => book::build_site(),

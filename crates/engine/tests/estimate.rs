@@ -1,7 +1,7 @@
 //! The error of the estimate, on the texts of this repository.
 //!
 //! The estimate was fitted on guidance files of other projects, none of which is here, so this is a
-//! test and not a memory. The numbers stand in `docs/reference/tokens.md`.
+//! test and not a memory. The numbers stand in `docs/explanation/tokens.md`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! A command that writes, killed at every step and refused every step.
 //!
 //! The program runs inside the test on a system that ends it, or that refuses a call. The result is a line of the table in
-//! `docs/reference/kill-matrix.md`, and that page has to have it.
+//! `docs/dev/kill-matrix.md`, and that page has to have it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -308,7 +308,7 @@ impl KillCase {
         fs::create_dir_all(&table).expect("directories can be made");
         fs::write(table.join(format!("{name}.md")), format!("{row}\n"))
             .expect("files can be written");
-        assert!(page.lines().any(|line| line == row), "docs/reference/kill-matrix.md needs\n{row}");
+        assert!(page.lines().any(|line| line == row), "docs/dev/kill-matrix.md needs\n{row}");
     }
 }
 

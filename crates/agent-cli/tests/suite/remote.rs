@@ -89,7 +89,7 @@ fn fetching_may_be_killed_at_every_step() {
     prepare(&project);
     let args = &["agent", "show", "agents/dev_remote.agent.md", "--fetch"];
     let case = KillCase::new(crate::brief_agent, project, "agent show --fetch", args);
-    let page = include_str!("../../../../docs/reference/kill-matrix.md");
+    let page = include_str!("../../../../docs/dev/kill-matrix.md");
     case.thorough().check(page, env!("CARGO_TARGET_TMPDIR"));
 }
 

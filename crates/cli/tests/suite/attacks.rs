@@ -49,10 +49,11 @@ fn every_attack_case_holds() {
     assert!(problems.is_empty(), "{} cases:\n{}", problems.len(), problems.join("\n"));
 }
 
-/// A class of attacks is one row of `docs/security-goals.md`, and each file of cases has one.
+/// A class of attacks is one row of `docs/dev/security-goals.md`, and each file of cases has one.
 #[test]
 fn every_class_of_attacks_has_a_row_and_cases() {
-    let page = std::fs::read_to_string(crate::workspace().join("docs/security-goals.md")).unwrap();
+    let page =
+        std::fs::read_to_string(crate::workspace().join("docs/dev/security-goals.md")).unwrap();
     let table =
         page.split("\n## ").find(|section| section.starts_with("Attack classes\n")).unwrap();
     let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(2).collect();

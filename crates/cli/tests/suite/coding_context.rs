@@ -23,7 +23,7 @@ fn every_conformance_case_passes() {
 #[test]
 fn every_case_in_the_conformance_map_exists() {
     let cases = Case::read_all(include_str!("../../../../conformance/tasks/cases.json"));
-    let map = include_str!("../../../../docs/conformance.md");
+    let map = include_str!("../../../../docs/dev/conformance.md");
     let named: Vec<&str> =
         map.split("(case `").skip(1).filter_map(|rest| rest.split('`').next()).collect();
     assert!(named.len() > 15, "the map names only {named:?}");

@@ -12,7 +12,8 @@ fn document(path: &str) -> String {
 /// A test that the conformance map or the table of security goals names exists where the page says.
 #[test]
 fn every_test_in_the_conformance_map_exists() {
-    let map = [document("docs/conformance.md"), document("docs/security-goals.md")].concat();
+    let map =
+        [document("docs/dev/conformance.md"), document("docs/dev/security-goals.md")].concat();
     let sources: Vec<(String, String)> = all_sources()
         .into_iter()
         .map(|path| {
@@ -34,7 +35,7 @@ fn every_test_in_the_conformance_map_exists() {
 /// Every rule of the document and every ruling that concerns what exists is in the map.
 #[test]
 fn every_rule_is_in_the_conformance_map() {
-    let map = document("docs/conformance.md");
+    let map = document("docs/dev/conformance.md");
     let rows: Vec<&str> = map.lines().filter(|line| line.starts_with("| ")).collect();
     for rule in [
         "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "G11", "G12", "S1", "S2",
@@ -43,7 +44,7 @@ fn every_rule_is_in_the_conformance_map() {
     ] {
         let rows: Vec<_> =
             rows.iter().filter(|row| row.starts_with(&format!("| {rule} "))).collect();
-        assert!(!rows.is_empty(), "{rule} is not in docs/conformance.md");
+        assert!(!rows.is_empty(), "{rule} is not in docs/dev/conformance.md");
         assert!(rows.iter().all(|row| row.contains(".rs::")), "{rule} is held by no test");
     }
 }
@@ -51,11 +52,11 @@ fn every_rule_is_in_the_conformance_map() {
 /// Every line of the portable format is in the map, and every ruling about it is written down.
 #[test]
 fn every_line_of_the_portable_format_is_in_the_conformance_map() {
-    let (map, rulings) = (document("docs/conformance.md"), document("docs/rulings.md"));
+    let (map, rulings) = (document("docs/dev/conformance.md"), document("docs/dev/rulings.md"));
     let row = |line: &str| map.lines().find(|row| row.starts_with(&format!("| {line} |")));
     let lines = (1..=82).map(|number| format!("N{number:02}"));
     for line in lines.chain((1..=17).map(|number| format!("I{number:02}"))) {
-        let row = row(&line).unwrap_or_else(|| panic!("{line} is not in docs/conformance.md"));
+        let row = row(&line).unwrap_or_else(|| panic!("{line} is not in docs/dev/conformance.md"));
         // One asks for clients that run, two are about the document itself.
         let is_held = row.contains(".rs::") || ["N70", "N79", "N80"].contains(&line.as_str());
         assert!(is_held, "{line} is held by no test");
@@ -70,7 +71,7 @@ fn every_line_of_the_portable_format_is_in_the_conformance_map() {
 /// Every line of client-hosted context, and every choice where it leaves room, is in the map and held by a test.
 #[test]
 fn every_line_of_client_hosted_context_is_in_the_conformance_map() {
-    let (map, rulings) = (document("docs/conformance.md"), document("docs/rulings.md"));
+    let (map, rulings) = (document("docs/dev/conformance.md"), document("docs/dev/rulings.md"));
     let lines =
         [1..=16, 20..=31, 40..=59, 60..=73, 80..=83, 90..=93, 100..=105, 110..=127, 130..=131];
     let lines = lines.into_iter().flatten().map(|number| format!("H{number}"));
@@ -79,7 +80,7 @@ fn every_line_of_client_hosted_context_is_in_the_conformance_map() {
     let choices: Vec<String> = choices.chain(more.map(str::to_owned)).collect();
     for line in lines.chain(choices.iter().cloned()) {
         let row = map.lines().find(|row| row.starts_with(&format!("| {line} |")));
-        let row = row.unwrap_or_else(|| panic!("{line} is not in docs/conformance.md"));
+        let row = row.unwrap_or_else(|| panic!("{line} is not in docs/dev/conformance.md"));
         assert!(row.contains(".rs::"), "{line} is held by no test");
     }
     for choice in choices {
@@ -90,13 +91,13 @@ fn every_line_of_client_hosted_context_is_in_the_conformance_map() {
 /// Every line of the agent format is in the map, and every ruling about it is written down.
 #[test]
 fn every_line_of_the_agent_format_is_in_the_conformance_map() {
-    let (map, rulings) = (document("docs/conformance.md"), document("docs/rulings.md"));
+    let (map, rulings) = (document("docs/dev/conformance.md"), document("docs/dev/rulings.md"));
     let lines = [1..=7, 10..=20, 30..=38, 40..=44, 50..=56, 60..=65, 70..=74, 80..=83];
     let lines = lines.into_iter().flatten().map(|number| format!("A{number}"));
     let choices: Vec<String> = (1..=52).map(|number| format!("Y{number}")).collect();
     for line in lines.chain(choices.iter().cloned()) {
         let row = map.lines().find(|row| row.starts_with(&format!("| {line} |")));
-        let row = row.unwrap_or_else(|| panic!("{line} is not in docs/conformance.md"));
+        let row = row.unwrap_or_else(|| panic!("{line} is not in docs/dev/conformance.md"));
         assert!(row.contains(".rs::"), "{line} is held by no test");
     }
     for choice in choices {
@@ -107,7 +108,8 @@ fn every_line_of_the_agent_format_is_in_the_conformance_map() {
 /// K25: the page on client files names each client with the version or the documents that its facts are from.
 #[test]
 fn every_client_has_a_row_with_its_version() {
-    let page = fs::read_to_string(workspace().join("docs/reference/client-files.md")).unwrap();
+    let page =
+        fs::read_to_string(workspace().join("docs/explanation/what-clients-load.md")).unwrap();
     for client in brief_profiles::BUILTIN.names() {
         let row = page.lines().find(|line| {
             line.starts_with("| `")

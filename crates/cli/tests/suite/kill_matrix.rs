@@ -1,6 +1,6 @@
 //! Every command that writes, killed at every step and refused every step.
 //!
-//! Each test has a line of the table in `docs/reference/kill-matrix.md`. Those of `brief-agent` are in its own suite.
+//! Each test has a line of the table in `docs/dev/kill-matrix.md`. Those of `brief-agent` are in its own suite.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use brief_testkit::snapshot::{render_item, write_files};
 use brief_testkit::{Fault, Faulty, RealSystem, Sandbox, needs};
 
 /// The page with the table.
-const PAGE: &str = include_str!("../../../../docs/reference/kill-matrix.md");
+const PAGE: &str = include_str!("../../../../docs/dev/kill-matrix.md");
 
 /// Runs the program in a project, on a system with a fault.
 pub(crate) fn in_process(project: &Sandbox, args: &[&str], fault: Fault) -> Ran {

@@ -127,6 +127,7 @@ mod pages;
 mod policy;
 mod portable_corpus;
 mod portable_lint;
+mod privacy;
 #[cfg(unix)]
 mod programs;
 mod promises;

@@ -26,15 +26,19 @@ use crate::install::{Remote, consumer, git, item, write_all};
 use crate::page_outcomes;
 use crate::workspace;
 
-/// Guides that [`plain_guides_run_as_written`] runs.
-const PLAIN_GUIDES: [&str; 7] = [
-    "docs/guide/ci.md",
-    "docs/guide/first-steps.md",
-    "docs/guide/installing.md",
-    "docs/guide/moving-over.md",
-    "docs/guide/one-repository.md",
-    "docs/guide/prompts-in-ci.md",
-    "docs/guide/team-registry.md",
+/// Pages that [`plain_pages_run_as_written`] runs.
+const PLAIN_PAGES: [&str; 11] = [
+    "docs/how-to/check-in-ci.md",
+    "docs/how-to/cut-token-costs.md",
+    "docs/how-to/deliver-by-hook.md",
+    "docs/tutorials/first-steps.md",
+    "docs/tutorials/installing.md",
+    "docs/how-to/migrate.md",
+    "docs/how-to/scope-a-rule.md",
+    "docs/how-to/prompts-in-ci.md",
+    "docs/how-to/why-ignored.md",
+    "docs/tutorials/share-rules.md",
+    "docs/reference/stability.md",
 ];
 
 /// The author of the commits that a page makes.
@@ -337,62 +341,32 @@ fn the_guide_to_registries_shows_what_is_printed() {
             publish(project, "v1.1.0");
         }
     };
-    let path = "docs/guide/registries.md";
+    let path = "docs/how-to/use-a-registry.md";
     let silence = Silence::Counts;
     let mut page = Page::open(path, silence, &scene, &before);
     page.run();
     assert!(page.project.path().join("brief.lock").is_file());
 }
 
-/// The README, from a clone of this repository and in projects of one's own.
+/// The README, in the project of its picture.
 #[test]
 fn the_readme_runs_as_written() {
     let scene = || {
-        let project = with_programs(with_registry(consumer()), "");
-        publish(&project, "v1.2.0");
-        copy_all(&workspace().join("examples"), &project.path().join("examples"));
-        project
-    };
-    // What a command left behind is looked at before the next one.
-    let before = |project: &Sandbox, command: &str| {
-        let is_there = |path: &str| assert!(project.path().join(path).is_file(), "{path}");
-        match command.split('#').next().unwrap_or_default().trim() {
-            "brief why README.md" => is_there("AGENTS.yaml"),
-            "brief registry build" => is_there("skills/release-notes/SKILL.md"),
-            "brief sync --frozen" => is_there(".claude/rules/money.md"),
-            _ => {}
-        }
-    };
-    let (path, silence) = ("README.md", Silence::IsShort);
-    let mut page = Page::open(path, silence, &scene, &before);
-    page.run();
-    let prompt = page.shell("", "brief -C examples/shop task fix-bug -p issue=SHOP-12").1;
-    for part in ["# Tests first", "<name>release-notes</name>", "# Fix SHOP-12", "def error("] {
-        assert!(prompt.contains(part), "{part} is not in\n{prompt}");
-    }
-    assert!(!prompt.contains("# Reading"), "{prompt}");
-}
-
-/// The guide, from the first entry to the check in CI.
-#[test]
-fn the_guide_runs_as_written() {
-    let scene = || {
-        let project = with_programs(with_registry(consumer()), "");
+        let project = with_programs(consumer(), "");
         write_all(
             &project.path(),
             &[
-                (".agents/commands/verify.md", "Run the tests.\n"),
-                (".agents/rules/go.md", "---\nlanguages: [go]\n---\nWrap errors.\n"),
-                ("docs/errors.md", "Every error has a code.\n"),
-                ("migrations/0001_orders.sql", "create table orders ();\n"),
-                ("src/api/orders.py", "def orders(): ...\n"),
+                ("CLAUDE.md", "Prices are integers in cents.\n"),
+                (
+                    ".cursor/rules/payments.mdc",
+                    "---\nglobs: src/api/**/*.py\n---\n\nNever log a whole card number. Log its last four digits.\n",
+                ),
+                ("src/api/pay.py", "def pay(card, cents): ...\n"),
             ],
         );
-        git(&project.path(), &["add", "--all"]);
-        git(&project.path(), &["commit", "--quiet", "-m", "orders"]);
         project
     };
-    let (path, silence) = ("docs/guide/README.md", Silence::IsShort);
+    let (path, silence) = ("README.md", Silence::Counts);
     Page::open(path, silence, &scene, &nothing).run();
 }
 
@@ -412,7 +386,7 @@ fn the_guide_to_agents_runs_as_written() {
         project.write("src/orders.py", "def orders(): return []\n");
         project
     };
-    let (path, silence) = ("docs/guide/agents.md", Silence::IsShort);
+    let (path, silence) = ("docs/how-to/run-agent-files.md", Silence::IsShort);
     Page::open(path, silence, &scene, &nothing).run();
     assert!(
         server.request_bodies().len() >= 6,
@@ -453,21 +427,21 @@ fn the_guide_to_reviewing_runs_as_written() {
         commit(&format!("{tests}{}", price("euros")), &[]);
         project
     };
-    let (path, silence) = ("docs/guide/reviewing.md", Silence::Counts);
+    let (path, silence) = ("docs/how-to/review-changes.md", Silence::Counts);
     Page::open(path, silence, &scene, &nothing).run();
 }
 
 #[test]
 fn the_guide_to_mcp_runs_as_written() {
     let scene = || with_programs(consumer(), "");
-    let (path, silence) = ("docs/guide/mcp.md", Silence::Counts);
+    let (path, silence) = ("docs/how-to/deliver-by-mcp.md", Silence::Counts);
     Page::open(path, silence, &scene, &nothing).run();
 }
 
 #[test]
 fn the_guide_to_pages_runs_as_written() {
     let scene = || with_programs(consumer(), "");
-    let (path, silence) = ("docs/guide/view.md", Silence::IsShort);
+    let (path, silence) = ("docs/how-to/view.md", Silence::IsShort);
     Page::open(path, silence, &scene, &nothing).run();
 }
 
@@ -491,57 +465,80 @@ fn the_guide_to_dependencies_shows_what_is_printed() {
         );
         project
     };
-    let (path, silence) = ("docs/guide/dependencies.md", Silence::Counts);
+    let (path, silence) = ("docs/how-to/use-packages.md", Silence::Counts);
     Page::open(path, silence, &scene, &nothing).run();
 }
 
 #[test]
 fn the_guide_to_importing_shows_what_is_printed() {
     let scene = || with_programs(consumer(), "");
-    let (path, silence) = ("docs/guide/importing.md", Silence::Counts);
+    let (path, silence) = ("docs/how-to/import.md", Silence::Counts);
     Page::open(path, silence, &scene, &nothing).run();
 }
 
 /// Pages whose commands need nothing but a repository.
 #[test]
-fn plain_guides_run_as_written() {
+fn plain_pages_run_as_written() {
     let scene = || {
         let project = with_programs(with_registry(consumer()), "");
         git(&project.path(), &["commit", "--quiet", "--allow-empty", "-m", "first"]);
         project
     };
-    for path in PLAIN_GUIDES {
+    for path in PLAIN_PAGES {
         let silence = Silence::IsShort;
         Page::open(path, silence, &scene, &nothing).run();
     }
 }
 
-/// The page about many repositories, in a directory with two that are behind.
+/// The page about rings, with 30 repositories: three in the canary, the others in the stable one.
 #[test]
-fn the_guide_to_many_repositories_runs() {
+fn the_guide_to_rolling_out_runs_as_written() {
     let scene = || {
-        let (project, _) = crate::fleet_update::with_two_versions();
-        for name in ["shop", "billing"] {
-            let path = crate::fleet_update::member(&project, name);
-            let to = project.path().join("repositories").join(name);
-            fs::create_dir_all(to.parent().unwrap()).unwrap();
-            fs::rename(path, to).unwrap();
+        let project = with_programs(consumer(), "");
+        let settings = project.home().join(".gitconfig");
+        let text = fs::read_to_string(&settings).unwrap();
+        let user = "[user]\nname = You\nemail = you@example.com\n";
+        fs::write(&settings, format!("{text}{user}")).unwrap();
+        let remote = Remote::new(&project, "github/acme/guidance");
+        let money = |version: &str, unit: &str| {
+            format!(
+                "---\nschema: 1\nname: money\ndescription: Use when working with prices\nlicense: MIT\n\
+                 metadata:\n  version: \"{version}\"\n---\n\nPrices are {unit}.\n"
+            )
+        };
+        remote.commit(&[("rules/money/RULE.md", &money("1.0.0", "integers"))]);
+        remote.git(&["tag", "v1.0.0"]);
+        remote.git(&["branch", "canary"]);
+        remote.git(&["branch", "stable"]);
+        remote.commit(&[("rules/money/RULE.md", &money("1.1.0", "cents"))]);
+        remote.git(&["tag", "v1.1.0"]);
+        let from = remote.path.to_string_lossy().into_owned();
+        git(&project.path(), &["clone", "--quiet", &from, "guidance"]);
+        let repositories = project.path().join("repositories");
+        for (ring, numbers) in [("canary", 1..=3), ("stable", 4..=30)] {
+            let member = |number: u32| repositories.join(format!("svc-{number:02}"));
+            let first = member(*numbers.start());
+            fs::create_dir_all(&first).unwrap();
+            git(&first, &["init", "--quiet", "--initial-branch=main"]);
+            let source = format!("acme/guidance@{ring}");
+            let add =
+                ["-C", first.to_str().unwrap(), "add", &source, "money", "--client", "claude"];
+            let added = project.run(&add);
+            assert_eq!(added.code, Some(0), "{added}");
+            git(&first, &["add", "--all"]);
+            git(&first, &["commit", "--quiet", "-m", "guidance"]);
+            numbers.skip(1).for_each(|number| copy_all(&first, &member(number)));
         }
-        let mirror = project.outside_directory().join("github/acme/billing.git");
-        let clone =
-            ["clone", "--quiet", "--bare", "repositories/billing", mirror.to_str().unwrap()];
-        git(&project.path(), &clone);
-        with_programs(project, "")
+        project
     };
-    let path = "docs/guide/many-repositories.md";
-    let silence = Silence::IsShort;
+    let (path, silence) = ("docs/how-to/roll-out.md", Silence::IsShort);
     Page::open(path, silence, &scene, &nothing).run();
 }
 
 /// The page about editors names what the server offers, and its settings start the server.
 #[test]
 fn the_guide_to_editors_names_what_the_server_offers() {
-    let page = fs::read_to_string(workspace().join("docs/guide/editors.md")).unwrap();
+    let page = fs::read_to_string(workspace().join("docs/how-to/editors.md")).unwrap();
     let request =
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"capabilities\":{}}}";
     let input = format!("Content-Length: {}\r\n\r\n{request}", request.len());
@@ -576,13 +573,15 @@ fn the_guide_to_editors_names_what_the_server_offers() {
     assert_eq!(helix["language-server"]["brief"]["args"][0].as_str(), Some("lsp"));
 }
 
-/// Every page of the guide is run by a test of this file.
+/// Every tutorial and every how-to is run by a test of this file.
 #[test]
-fn every_page_of_the_guide_is_run() {
+fn every_page_with_commands_is_run() {
     let tests = include_str!("pages.rs");
-    for entry in fs::read_dir(workspace().join("docs/guide")).unwrap().map(Result::unwrap) {
-        let name = entry.file_name().into_string().unwrap();
-        assert!(tests.contains(&format!("\"docs/guide/{name}\"")), "nobody runs {name}");
+    for directory in ["docs/tutorials", "docs/how-to"] {
+        for entry in fs::read_dir(workspace().join(directory)).unwrap().map(Result::unwrap) {
+            let name = entry.file_name().into_string().unwrap();
+            assert!(tests.contains(&format!("\"{directory}/{name}\"")), "no test runs {name}");
+        }
     }
 }
 

@@ -21,24 +21,6 @@ fn blocks(text: &str) -> Vec<(String, String)> {
     blocks
 }
 
-/// The README's tables name exactly the commands of the short help.
-#[test]
-fn the_readme_lists_the_common_commands() {
-    let readme = document("README.md");
-    let help = project().run(&["-h"]).stdout;
-    let listed = help.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    let mut listed: Vec<&str> = listed.filter(|name| *name != "brief").collect();
-    let rows =
-        readme.lines().filter_map(|line| line.strip_prefix("| `brief ")?.split([' ', '`']).next());
-    let mut rows: Vec<&str> = rows.collect();
-    listed.sort_unstable();
-    rows.sort_unstable();
-    assert!(listed.len() > 12, "{help}");
-    // `brief tokens` has a row among the measurements as well.
-    rows.dedup();
-    assert_eq!(rows, listed);
-}
-
 /// The README counts the clients that items compile to.
 #[test]
 fn the_readme_counts_the_clients() {
@@ -48,16 +30,69 @@ fn the_readme_counts_the_clients() {
     assert!(document("README.md").contains(&format!("[{count} clients](docs/clients/README.md)")));
 }
 
-/// The README names six clients with a hook and counts the others, the guide counts all. Copilot's two programs are one
-/// client there.
+/// The page about hooks counts the clients that have one. Copilot's two programs are one client there.
 #[test]
 fn the_documents_count_the_hooks() {
     let refused = project().run(&["hook", "install", "no-such-client"]).stderr;
     let known = refused.split("clients with hooks: ").nth(1).unwrap_or_default();
     let count = known.trim().split(", ").filter(|name| *name != "`copilot-vscode`").count();
-    assert_eq!(count, 6 + 8);
-    assert!(document("README.md").contains("[eight others](docs/reference/hook.md#clients)"));
-    assert!(document("docs/guide/README.md").contains("[fourteen clients]"));
+    assert_eq!(count, 14);
+    assert!(document("docs/how-to/deliver-by-hook.md").contains("[Fourteen clients]"));
+}
+
+/// The README is short, and its numbers are those of the committed runs.
+#[test]
+fn the_numbers_of_the_readme_were_measured() {
+    let readme = document("README.md");
+    assert!(readme.lines().count() <= 120, "the README has {} lines", readme.lines().count());
+    let runs: serde_json::Value =
+        serde_json::from_str(&document("bench/clients.json")).expect("the results are JSON");
+    let runs = runs.as_object().expect("one result for each client");
+    let plain: Vec<_> = runs.values().map(|client| &client["shapes"]["root"]).collect();
+    let sum = |key: &str| plain.iter().filter_map(|shape| shape[key].as_u64()).sum::<u64>();
+    assert_eq!((plain.len(), sum("double"), sum("lost"), sum("late")), (10, 0, 0, 0));
+    let said =
+        format!("ten real clients with the hook | [{} of {}]", sum("reached"), sum("promised"));
+    assert!(readme.contains(&said), "{said}");
+    let measured = document("docs/dev/benchmarks.md");
+    let cell = |heading: &str, row: &str, column: usize| {
+        let part = measured.split(&format!("## {heading}\n")).nth(1).unwrap_or_default();
+        let row = part.lines().find(|line| line.starts_with(&format!("| {row} |")));
+        let cells: Vec<&str> = row.unwrap_or_default().split('|').map(str::trim).collect();
+        cells.get(column + 1).copied().unwrap_or_default().to_owned()
+    };
+    let (hook, compile) = ("Hook, with receipts", "Compile for 4 clients, cold");
+    let (brief, floor) = (cell(hook, "brief", 4), cell(hook, "an empty Rust program", 4));
+    let said = format!(
+        "[{brief}](docs/dev/benchmarks.md#hook-with-receipts); an empty Rust program takes {floor}"
+    );
+    assert!(readme.contains(&said), "{said}");
+    let [brief, rulesync, ruler] =
+        ["brief", "rulesync", "ruler"].map(|tool| cell(compile, tool, 3));
+    let said = format!(
+        "[{brief}](docs/dev/benchmarks.md#compile-for-4-clients-cold); rulesync {rulesync}, ruler {ruler}"
+    );
+    assert!(readme.contains(&said), "{said}");
+}
+
+/// The picture of the README shows what `brief show` prints, and a client that changes what it does.
+#[test]
+fn the_picture_of_the_readme_shows_what_is_printed() {
+    let picture = document("docs/pictures/demo.svg").replace('\u{a0}', " ");
+    let readme = document("README.md");
+    let shown = blocks(&readme).into_iter().find(|(language, _)| language == "console").unwrap().1;
+    let rows = shown
+        .lines()
+        .filter(|line| line.contains(" missing (no hook)") || line.contains("CLAUDE.md:1"));
+    let rows: Vec<&str> = rows.take(2).collect();
+    assert_eq!(rows.len(), 2, "{shown}");
+    for row in rows {
+        assert!(picture.contains(row.trim_end()), "{row} is not in the picture");
+    }
+    let before = picture.find("cents, card)").expect("the rule is ignored at first");
+    let installed = picture.find("$ brief hook install claude").expect("the hook is installed");
+    let after = picture.find("cents, card[-4:])").expect("the rule is followed at the end");
+    assert!(before < installed && installed < after);
 }
 
 /// The example project is one to imitate.

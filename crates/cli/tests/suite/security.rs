@@ -1,4 +1,4 @@
-//! Goals of `docs/security-goals.md` that no attack case holds alone: the hook under attack (R5), and work without a
+//! Goals of `docs/dev/security-goals.md` that no attack case holds alone: the hook under attack (R5), and work without a
 //! network (R9).
 
 use std::path::Path;
@@ -101,7 +101,7 @@ pub(crate) fn without_colors(text: &str) -> String {
 }
 
 /// Runs the program where there is no network at all; `None` where the system does not allow that.
-fn without_network(project: &Sandbox, args: &[&str]) -> Option<std::process::Output> {
+pub(crate) fn without_network(project: &Sandbox, args: &[&str]) -> Option<std::process::Output> {
     let ready = project.prepare_command("", args);
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--net", "--"]).arg(ready.get_program()).args(args);

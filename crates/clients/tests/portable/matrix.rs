@@ -1,4 +1,4 @@
-//! Every cell of the table in docs/clients.md that says "written": an item is compiled for the client, laid out
+//! Every cell of the table in docs/clients/README.md that says "written": an item is compiled for the client, laid out
 //! with the entries in shared files, and read back as that client reads it.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -253,7 +253,7 @@ fn pre_commit_runs_the_hooks() {
     source.run_git(&["tag", "v1"]);
     let path = source.directory.path().display();
     // The settings of the guide, as they can be pasted, in a project that has no `brief.toml`.
-    let guide = fs::read_to_string(workspace_root().join("docs/guide/ci.md")).unwrap();
+    let guide = fs::read_to_string(workspace_root().join("docs/how-to/check-in-ci.md")).unwrap();
     let (_, block) = guide.split_once("## pre-commit\n").expect("the guide has settings");
     let (_, block) = block.split_once("```yaml\n").expect("the guide has settings");
     let (settings, _) = block.split_once("```\n").unwrap();
