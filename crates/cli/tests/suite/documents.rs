@@ -104,21 +104,3 @@ fn every_line_of_the_agent_format_is_in_the_conformance_map() {
         assert!(rulings.contains(&format!("\n- **{choice}** ")), "{choice} is not written down");
     }
 }
-
-/// K25: the page on client files names each client with the version or the documents that its facts are from.
-#[test]
-fn every_client_has_a_row_with_its_version() {
-    let page =
-        fs::read_to_string(workspace().join("docs/explanation/what-clients-load.md")).unwrap();
-    for client in brief_profiles::BUILTIN.names() {
-        let row = page.lines().find(|line| {
-            line.starts_with("| `")
-                && line.split('|').nth(1).unwrap().contains(&format!("`{client}`"))
-        });
-        let row = row.unwrap_or_else(|| panic!("{client} has no row"));
-        let seen_in = &brief_profiles::BUILTIN.find_client(client).unwrap().seen;
-        let seen = row.split('|').nth(2).unwrap().trim();
-        assert_eq!(seen, seen_in.version.as_deref().unwrap_or("documents"), "{client}");
-        assert!(page.contains(&*seen_in.date), "{client}");
-    }
-}
