@@ -4,7 +4,7 @@
 #   install.sh VERSION DIRECTORY
 #
 # BRIEF_RELEASES is the address that holds the directories of the versions, such as
-# https://github.com/OWNER/REPOSITORY/releases/download; `file://` works, too.
+# https://github.com/acme/briefing/releases/download; `file://` works, too.
 set -euo pipefail
 version=${1#v} directory=$2
 releases=${BRIEF_RELEASES:?the address of the releases}

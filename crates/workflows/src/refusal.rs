@@ -76,7 +76,7 @@ impl From<InstallError> for RequestRefusal {
         let message = error.to_string();
         match &error {
             InstallError::NoManifest { .. } => RequestRefusal::refuse_request(message)
-                .with_hint("run `brief add OWNER/REPO` or `brief add DIR` to create one"),
+                .with_hint("run `brief add SOURCE` to create one"),
             InstallError::Policy(error) => RequestRefusal::from(error.clone()),
             InstallError::Forbidden { .. } => RequestRefusal::refuse_request(message)
                 .with_hint("run `brief trust --policy` to show the policy, or ask its maintainer"),

@@ -1,5 +1,5 @@
 //! Packages are installed from their files, each with its own tool and without a network, and the installed program runs the
-//! first example of the README.
+//! first example of the shop.
 
 mod ci;
 
@@ -63,13 +63,13 @@ fn call(program: impl AsRef<OsStr>, args: &[&OsStr]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the first example of the README: its output is what the README shows.
+/// Runs the example of the shop's page: its output is what the page shows.
 fn runs_the_first_example(program: &Path) {
     // The other program is next to it.
     let agents = call(program, &["agent".as_ref(), "list".as_ref(), "--json".as_ref()]);
     assert!(agents.contains("\"agent list\""), "{agents}");
-    let readme = fs::read_to_string(workspace_root().join("README.md")).unwrap();
-    let (_, rest) = readme.split_once("\n$ cargo run -- ").expect("the README has an example");
+    let page = fs::read_to_string(workspace_root().join("examples/shop/README.md")).unwrap();
+    let (_, rest) = page.split_once("\n$ cargo run -- ").expect("the page has an example");
     let (line, shown) = rest.split_once('\n').unwrap();
     let (shown, _) = shown.split_once("```").expect("the example ends");
     let args: Vec<&OsStr> = line.split(' ').map(OsStr::new).collect();
@@ -78,8 +78,7 @@ fn runs_the_first_example(program: &Path) {
     let mut rest = printed.as_str();
     for piece in shown.split("…\n") {
         let found = rest.split_once(piece);
-        rest =
-            found.unwrap_or_else(|| panic!("{printed}\nis not what the README shows:\n{shown}")).1;
+        rest = found.unwrap_or_else(|| panic!("{printed}\nis not what the page shows:\n{shown}")).1;
     }
 }
 

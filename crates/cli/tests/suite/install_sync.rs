@@ -307,7 +307,7 @@ fn without_a_manifest_the_first_step_is_named() {
         let output = project.run(&[command]);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(output.stderr.contains("no `brief.toml` in `$PROJECT`"), "{output}");
-        assert!(output.stderr.contains("hint: run `brief add OWNER/REPO`"), "{output}");
+        assert!(output.stderr.contains("hint: run `brief add SOURCE`"), "{output}");
     }
     assert!(!Path::new(&project.path()).join(".brief").join("installed.json").exists());
     project.write("brief.toml", "[sources.guidance]\ngit = \"acme/guidance\"\nall = true\n");

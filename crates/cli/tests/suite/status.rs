@@ -130,7 +130,7 @@ fn a_project_without_guidance_is_told_how_to_begin() {
     let output = status(&project, &[]);
     assert!(output.stdout.starts_with("No guidance found in "), "{output}");
     assert!(output.stdout.contains("brief reads CLAUDE.md, AGENTS.md, .cursor/rules"), "{output}");
-    assert_eq!(next(&project), ["brief init", "brief add OWNER/REPO"]);
+    assert_eq!(next(&project), ["brief init", "brief add SOURCE"]);
     assert_eq!(status(&project, &["--json"]).json()["state"], "no-guidance");
 }
 

@@ -40,10 +40,7 @@ pub(super) fn choose_next_commands(session: &Session, status: &mut Status) {
         State::NoGuidance => {
             next.extend(lint);
             next.push(NextCommand::new("brief init", "create an AGENTS.yaml"));
-            next.push(NextCommand::new(
-                "brief add OWNER/REPO",
-                "use rules from another repository",
-            ));
+            next.push(NextCommand::new("brief add SOURCE", "use rules from another repository"));
         }
         State::Guidance => {
             let is_broken = status.errors > 0;
