@@ -17,8 +17,6 @@ LIMITS = [
     ("droid", "prompt", "lost|late", ".*", "`droid exec` has no event for a prompt: guidance comes with the first tool"),
     ("cline", "hold", "late", ".*", "a call cannot be held back without ending the run"),
     ("droid", "resume", "double", ATTACHED, "a fork attaches nested files again and keeps the earlier ones"),
-    ("droid", "resume", "lost", ATTACHED,
-     "a fork is a session of its own without the texts of hooks; with its start the hook delivers nothing, and they come back with the next work on a file there"),
     ("gemini", "compaction", "lost", ".*",
      "no event says that the client compacted: `PreCompress` comes before every request, and the events of tools do not change; what was dropped comes back with a new session"),
     ("droid", "compaction", "lost", ".*",

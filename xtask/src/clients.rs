@@ -225,7 +225,8 @@ fn render_resumed(hook: &HookProfile) -> String {
         [] => "keeps every delivered text".to_owned(),
         lost => format!("loses {}, which is delivered again", lost.join(", ")),
     };
-    format!("{keeps} ({})", render_evidence(&resumed.seen))
+    let about = if resumed.only_forks { "; of forks alone" } else { "" };
+    format!("{keeps} ({}{about})", render_evidence(&resumed.seen))
 }
 
 fn lost_text(origin: DeliveryOrigin) -> &'static str {

@@ -278,3 +278,64 @@ fn l01_a_resumed_session_of_cline_has_a_new_task() {
     assert!(told(&project, "cline", &of_subagent).contains("MARK-read-after"));
     assert_eq!(told(&project, "cline", &of_subagent), "");
 }
+
+/// L01: a fork of Droid has a new id and none of the texts of hooks (0.215.0, run on 2026-11-20). `SessionStart` names the session that
+/// it was copied from, so what that one was told comes again, once, also for the files that it worked on.
+#[test]
+fn l01_a_fork_of_droid_gets_what_its_copy_lacks() {
+    let project = marked().with_file(
+        "src/api/AGENTS.yaml",
+        "context: [{content: MARK-nested, match: ['**/*.py']}]\n",
+    );
+    let send = |session: &str, event: &str, more: Value| {
+        let mut payload = call(&project, event, &more);
+        payload["session_id"] = json!(session);
+        told(&project, "droid", &payload)
+    };
+    let start = |session: &str, source: &str, previous: Option<&str>| {
+        let more = previous.map_or(
+            json!({"source": source}),
+            |previous| json!({"source": source, "previous_session_id": previous}),
+        );
+        send(session, "SessionStart", more)
+    };
+    let read = |session: &str| {
+        let input = json!({"file_path": project.path().join("src/api/a.py")});
+        let more = json!({"tool_name": "Read", "tool_input": input, "tool_response": "x = 1"});
+        send(session, "PostToolUse", more)
+    };
+    let of_start = ["MARK-agents-rule", "MARK-context-always"];
+    let of_file = ["MARK-nested", "MARK-cursor-rule", "MARK-read-before", "MARK-edit-before"];
+    let count_all = |text: &str, marks: &[&str], count: usize| {
+        for mark in marks {
+            assert_eq!(text.matches(mark).count(), count, "{mark} in {text}");
+        }
+    };
+    let begun = start("s", "startup", None);
+    count_all(&begun, &of_start, 1);
+    count_all(&begun, &of_file, 0);
+    count_all(&read("s"), &of_file, 1);
+    // A fork, and a fork of it that has worked on nothing in between.
+    for (session, previous) in [("f", "s"), ("g", "f")] {
+        let forked = start(session, "resume", Some(previous));
+        count_all(&forked, &of_start, 1);
+        count_all(&forked, &of_file, 1);
+        // Another hook of the same event, and the next reads: what is for after one comes then.
+        assert_eq!(start(session, "resume", Some(previous)), "");
+        let again = read(session);
+        count_all(&again, &["MARK-read-after"], 1);
+        count_all(&again, &[&of_start[..], &of_file[..]].concat(), 0);
+        assert_eq!(read(session), "");
+    }
+    // The session itself is as it was.
+    assert_eq!(read("s"), "");
+    // Nothing is known of the earlier session: the start comes, and the rest with the work.
+    let unknown = start("h", "resume", Some("none"));
+    count_all(&unknown, &of_start, 1);
+    count_all(&unknown, &of_file, 0);
+    count_all(&read("h"), &of_file, 1);
+    // Nobody has observed what a session keeps that goes on under its own id.
+    assert_eq!(start("s", "resume", None), "");
+    assert_eq!(start("s", "resume", Some("s")), "");
+    assert_eq!(read("s"), "");
+}

@@ -23,8 +23,9 @@ pub(super) fn parse_call<'c>(
     event: Option<&str>,
 ) -> HookCall<'c> {
     let session = find_session(payload);
+    let forked_from = find_forked_session(payload, session.as_ref());
     let event = event.or(payload.event.as_deref()).unwrap_or_default();
-    let moment = classify_moment(payload, hook, event);
+    let moment = classify_moment(payload, hook, event, forked_from.is_some());
     let unknown = find_unknown_name(payload, hook, event, &moment);
     let command = find_command_timing(payload, hook, event);
     // Both events of one call would repeat the decisions of a plan.
@@ -37,6 +38,7 @@ pub(super) fn parse_call<'c>(
         cwd: nonempty_text(payload.cwd.as_deref()).map(PathBuf::from),
         workspace: nonempty_text(payload.workspace.as_deref()).map(PathBuf::from),
         session,
+        forked_from,
         stamp: payload.stamp,
         moment,
         wants_decisions: payload.include_decisions || is_planning,
@@ -54,6 +56,16 @@ fn find_session(payload: &Payload<'_>) -> Option<HookSession> {
     let is_main = root.is_some() && nonempty_text(payload.parent_agent.as_deref()).is_none();
     let agent = nonempty_text(payload.agent.as_deref()).filter(|_| !is_main);
     Some(HookSession { id: id.to_owned(), agent: agent.map(str::to_owned) })
+}
+
+/// Returns the session whose messages this one began with, if it is another one.
+fn find_forked_session(
+    payload: &Payload<'_>,
+    session: Option<&HookSession>,
+) -> Option<HookSession> {
+    let id = nonempty_text(payload.previous_session.as_deref())?;
+    let is_other = session.is_some_and(|session| session.id != id);
+    is_other.then(|| HookSession { id: id.to_owned(), agent: None })
 }
 
 /// Returns the time of an event about a shell command, whatever its text shows.
@@ -101,7 +113,12 @@ fn build_trace(payload: &Payload<'_>) -> CallTrace {
     }
 }
 
-fn classify_moment(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> HookMoment {
+fn classify_moment(
+    payload: &Payload<'_>,
+    hook: &HookProfile,
+    event: &str,
+    is_fork: bool,
+) -> HookMoment {
     let HookEvents { before, after, start, prompt, subagent, compacted, loaded, .. } = &hook.events;
     if before.contains_text(event) {
         tool_call(payload, hook, Timing::Before)
@@ -110,7 +127,7 @@ fn classify_moment(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> Ho
     } else if start.contains_text(event) {
         match payload.source.as_deref() {
             // The conversation continues with everything that was said.
-            Some("resume") if hook.lost_on_resume().is_empty() => HookMoment::Other,
+            Some("resume") if hook.lost_on_resume(is_fork).is_empty() => HookMoment::Other,
             Some("resume") => HookMoment::Start { how: HookStart::Resumed },
             Some("compact") => HookMoment::Start { how: HookStart::Compacted },
             // Our own plugins say this.

@@ -31,6 +31,8 @@ pub struct HookCall<'c> {
     pub workspace: Option<PathBuf>,
     /// The session, if the client names one.
     pub session: Option<HookSession>,
+    /// The session that this one is a fork of: its id is new, and it begins with a copy of the other one's messages.
+    pub forked_from: Option<HookSession>,
     /// The client's time of the event, in milliseconds of its minute: equal for all hooks of one event.
     pub stamp: Option<u32>,
     /// The meaning of the event.

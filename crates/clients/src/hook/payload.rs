@@ -21,6 +21,8 @@ pub(super) struct Payload<'p> {
     /// The names of all fields.
     pub(super) keys: Vec<Cow<'p, str>>,
     pub(super) session: PayloadText<'p>,
+    /// The session that this one was copied from.
+    pub(super) previous_session: PayloadText<'p>,
     pub(super) agent: PayloadText<'p>,
     /// The agent that started this one.
     pub(super) parent_agent: PayloadText<'p>,
@@ -60,6 +62,7 @@ impl<'p> Payload<'p> {
             "session_id" | "sessionId" | "sessionID" | "conversation_id" | "taskId" => {
                 &mut self.session
             }
+            "previous_session_id" => &mut self.previous_session,
             "agent_id" => &mut self.agent,
             "parent_agent_id" => &mut self.parent_agent,
             "agent_type" => &mut self.agent_type,

@@ -44,8 +44,9 @@ pub struct HookProfile {
 
 impl HookProfile {
     /// Returns the origins of the texts that a resumed conversation no longer has; none where nothing was observed.
-    pub fn lost_on_resume(&self) -> &[DeliveryOrigin] {
-        self.resumed.as_ref().map_or(&[], |resumed| &resumed.lost)
+    pub fn lost_on_resume(&self, is_fork: bool) -> &[DeliveryOrigin] {
+        let seen = self.resumed.as_ref().filter(|resumed| is_fork || !resumed.only_forks);
+        seen.map_or(&[], |resumed| &resumed.lost)
     }
 }
 
@@ -96,6 +97,9 @@ pub struct ResumedConversation {
     pub seen: Seen,
     /// The origins of the texts that it no longer has.
     pub lost: List<DeliveryOrigin>,
+    /// True if only forks were observed: conversations with a new id that begin with a copy of an earlier one.
+    #[serde(default)]
+    pub only_forks: bool,
 }
 
 /// The event that brought a text into a conversation.

@@ -65,7 +65,7 @@ impl<'c> LossEvent<'c> {
                 event("compact", Loss::Conversation)
             }
             HookMoment::Start { how: HookStart::Resumed } => {
-                event(RESUMED, Loss::Of(call.hook.lost_on_resume()))
+                event(RESUMED, Loss::Of(call.hook.lost_on_resume(call.forked_from.is_some())))
             }
             // The text is part of a system prompt, which the client does not keep.
             HookMoment::Start { how: HookStart::Request } => {
@@ -313,6 +313,20 @@ impl<'s> Memory<'s> {
     pub(super) fn note_call(&self, known: &DeliveredEntries) {
         if known.awaits_call {
             self.append_lines(&format!("{CALLED}\n"));
+        }
+    }
+
+    /// Takes over the files that another conversation worked on, for a fork of it. They are written down, for a fork of the fork.
+    pub(super) fn adopt_touched(&self, other: &Memory<'_>, known: &mut DeliveredEntries) {
+        let mut lines = String::new();
+        for path in other.read_delivered().touched_paths() {
+            if !known.touched.iter().any(|had| had == path) {
+                known.add_touched(path);
+                lines.push_str(&touched_line(path));
+            }
+        }
+        if !lines.is_empty() {
+            self.append_lines(&lines);
         }
     }
 

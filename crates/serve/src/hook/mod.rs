@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_clients::hook::{self, HookCall, HookMoment, Words};
+use brief_clients::hook::{self, HookCall, HookMoment, HookStart, Words};
 use brief_engine::receipts::ReceiptItem;
 use brief_engine::{Briefing, ReasonKind, Root, System, Timing};
 use brief_profiles::{BUILTIN, KnownClients, OwnClients};
@@ -233,6 +233,12 @@ fn answer_call(
         receipt::record_loaded(system, call, session, file, reason);
     }
     let mut known = memory.as_ref().map(Memory::read_delivered).unwrap_or_default();
+    if let (Some(memory), Some(earlier), HookMoment::Start { how: HookStart::Resumed }) =
+        (&memory, &call.forked_from, &call.moment)
+    {
+        let earlier = Memory::for_conversation(system, call.client, earlier);
+        memory.adopt_touched(&earlier, &mut known);
+    }
     if let Some(memory) = &memory {
         if matches!(call.moment, HookMoment::Tool { .. }) {
             memory.note_call(&known);

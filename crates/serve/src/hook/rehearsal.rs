@@ -56,6 +56,7 @@ pub fn rehearse_conversation(
             event: event.to_string(),
             cwd: Some(directory.to_owned()),
             workspace: None,
+            forked_from: None,
             session: None,
             stamp: None,
             moment,
