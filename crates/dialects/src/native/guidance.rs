@@ -133,6 +133,7 @@ impl PathGuidance {
         if let Some(target) = moment.mounted_target() {
             let mut reader = NativeReader::new(system, &known, path, limits::NATIVE_BYTES);
             guidance.walk_levels(&mut reader, root, entries, target);
+            guidance.folders.extend(read_start(&mut reader, root, moment, target));
             guidance.merge_reader(reader);
         }
         guidance.known = known;
@@ -202,6 +203,21 @@ impl PathGuidance {
             directory.push_str(&name.to_string_lossy());
         }
     }
+}
+
+/// Reads the settings of the start directory of a client, if it is not on the way to the target.
+fn read_start(
+    reader: &mut NativeReader<'_>,
+    root: &dyn Dir,
+    moment: &Moment,
+    target: &Target,
+) -> Option<Folder> {
+    let client = reader.known.find_client(moment.client.as_deref()?)?;
+    let started = moment.started.as_deref().filter(|_| settings::has_workspace(client))?;
+    let below = started.strip_prefix(reader.root()).ok()?;
+    let is_passed =
+        target.directories().iter().map(OsStr::new).collect::<PathBuf>().starts_with(below);
+    if is_passed { None } else { reader.read_workspace_settings(root, started) }
 }
 
 /// Lists a directory, sorted; `None` when it is large.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use brief_profiles::{
     Client, ClientPlace, ClientRead, Form, LoadingMode, Scoping, Seat, Text, Unless,
@@ -16,7 +16,7 @@ use super::globs::Globs;
 use super::model::{Folder, Guide, Use};
 use super::resolve::{Candidate, NativeQuestion, NativeTarget, PatternVerdict};
 use super::settings::{Setting, slashed_below};
-use super::{modes, passing};
+use super::{modes, passing, workspace};
 
 /// A client in its place.
 pub(super) struct Loading<'l> {
@@ -24,6 +24,8 @@ pub(super) struct Loading<'l> {
     asked: &'l NativeQuestion<'l, 'l>,
     /// The directories that are asked about, each with where it lies.
     folders: Vec<(&'l Folder, Seat)>,
+    /// The directories beside the start directory in which the client looks, too.
+    workspace: Vec<PathBuf>,
     /// True if the client takes the path for one of its own.
     is_near: bool,
     /// The mode that its settings put it in.
@@ -31,12 +33,15 @@ pub(super) struct Loading<'l> {
 }
 
 impl<'l> Loading<'l> {
-    /// Looks where the directories lie, seen from the one that the client was started in.
+    /// Looks where the directories lie, seen from the one that the client was started in. `all` are these and those that have
+    /// settings alone to do with the path.
     pub(super) fn new(
         client: &'l Client,
         folders: &[&'l Folder],
+        all: &[&Folder],
         asked: &'l NativeQuestion<'l, 'l>,
     ) -> Loading<'l> {
+        let workspace = workspace::collect_directories(client, all, asked);
         let folders: Vec<(&Folder, Seat)> =
             folders.iter().map(|&folder| (folder, folder_seat(folder, asked.started))).collect();
         let at_start = folders.iter().filter(|(_, seat)| seat.is_at_start());
@@ -48,7 +53,7 @@ impl<'l> Loading<'l> {
             (Some(_), NativeTarget::Elsewhere) => !client.loading.scoped_below_start,
             _ => true,
         };
-        Loading { client, asked, folders, is_near, mode }
+        Loading { client, asked, folders, workspace, is_near, mode }
     }
 
     /// Marks what the client loads, and what that imports.
@@ -151,7 +156,11 @@ impl<'l> Loading<'l> {
     fn seat_of(&self, folder: &Folder) -> Seat {
         let mut folders = self.folders.iter();
         let found = folders.find(|(known, _)| std::ptr::eq(*known, folder));
-        found.map_or(Seat::Beside, |(_, seat)| *seat)
+        let seat = found.map_or(Seat::Beside, |(_, seat)| *seat);
+        if seat.is_at_start() {
+            return seat;
+        }
+        workspace::find_seat(folder, &self.workspace).unwrap_or(seat)
     }
 
     fn is_read(&self, folder: &Folder, read: &ClientRead, seat: Seat, is_scoped: bool) -> bool {

@@ -50,6 +50,7 @@ mod resolve;
 mod settings;
 mod translate;
 mod walk;
+mod workspace;
 
 pub use check::{
     check_plugin_agent, is_backup, is_elsewhere, is_test_data, is_translation, keep_for_clients,

@@ -52,7 +52,7 @@ pub(super) fn collect_reaches<'s>(
         Some((client, _)) if !is_plain(folders, client, asked) => return false,
         Some((client, _)) => {
             let all: Vec<&Folder> = folders.iter().collect();
-            Some((Loading::new(client, &all, asked), clients::goes_by_itself(client)))
+            Some((Loading::new(client, &all, &all, asked), clients::goes_by_itself(client)))
         }
         None => None,
     };

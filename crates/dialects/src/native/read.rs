@@ -21,7 +21,7 @@ use super::model::{Folder, Guide, Use};
 use super::modes;
 use super::parse::{ClientFile, parse_guide};
 use super::plugins;
-use super::settings::{self, SettingsFile};
+use super::settings::{self, Setting, SettingsFile};
 use super::walk::{SKILL_NAME, Walk};
 use super::{clients, imports};
 
@@ -180,10 +180,34 @@ impl<'s> NativeReader<'s> {
     ) {
         let Ok((bytes, _)) = self.read_file(here, OsStr::new(name)) else { return };
         let source = Arc::new(Source::from_bytes(here.path.join(name), bytes));
-        folder.settings.extend(file.parse(source.text()));
+        folder.settings.extend(file.parse(source.text(), &|| self.home()));
         if file.has_plugins() {
             plugins::read_plugins(self, root, &source, folder);
         }
+    }
+
+    /// Reads the settings of a directory that may name directories of a workspace; `None` where they say nothing.
+    pub(super) fn read_workspace_settings(
+        &mut self,
+        root: &dyn Dir,
+        directory: &Path,
+    ) -> Option<Folder> {
+        let mut found = Vec::new();
+        for file in settings::PROJECT.iter().filter(|file| file.names_workspace()) {
+            let Ok(bytes) = self.read_below(root, &directory.join(file.path)) else { continue };
+            let text = String::from_utf8_lossy(&bytes);
+            found.extend(file.parse(&text, &|| self.home()));
+        }
+        found.retain(|setting| matches!(setting, Setting::Workspace { .. }));
+        (!found.is_empty()).then(|| Folder {
+            owner: Owner::Project,
+            directory: settings::slashed_below(directory, &self.root).unwrap_or_default(),
+            path: directory.to_owned(),
+            level: answer::Level::of_directory(directory, false),
+            present: Vec::new(),
+            guides: Vec::new(),
+            settings: found,
+        })
     }
 
     /// Reads the skills or agents of a plugin.

@@ -91,10 +91,12 @@ pub(super) fn resolve_folders<'s>(
     asked: &NativeQuestion<'_, 's>,
     answer: &mut Resolution<'s>,
 ) {
-    let folders: Vec<&Folder> = folders.filter(|folder| is_on_the_way(folder, asked)).collect();
+    let all: Vec<&Folder> = folders.collect();
+    let folders: Vec<&Folder> =
+        all.iter().copied().filter(|folder| is_on_the_way(folder, asked)).collect();
     let mut candidates = collect_candidates(&folders, asked, answer.skip_left_out);
     let client = asked.client.map(|(_, name)| name);
-    let loading = asked.client.map(|(client, _)| Loading::new(client, &folders, asked));
+    let loading = asked.client.map(|(client, _)| Loading::new(client, &folders, &all, asked));
     if let Some(loading) = &loading {
         loading.mark_loaded(&mut candidates);
     }

@@ -3,9 +3,9 @@
 //! Only what matters here is looked at, and a file that cannot be read says nothing: its client tells its
 //! user so.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use brief_profiles::{ClientRead, LoadingMode, Scoping, Seats, Unless, list, text};
+use brief_profiles::{Client, ClientRead, LoadingMode, Scoping, Seats, Unless, list, text};
 use brief_syntax::glob::Glob;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -25,6 +25,8 @@ pub(super) enum Setting {
         /// The way in which files of these names are read.
         read: &'static ClientRead,
     },
+    /// Directories that it takes for parts of its workspace, as the settings write them, but for `~`.
+    Workspace { client: &'static str, directories: Vec<PathBuf> },
     /// Files that it always loads, by patterns from the directory of the settings.
     Instructions { clients: &'static [&'static str], globs: Vec<Glob> },
     /// The mode in which it loads its files.
@@ -51,6 +53,8 @@ enum Kind {
 const fn settings_file(path: &'static str, kind: Kind) -> SettingsFile {
     SettingsFile { path, kind }
 }
+
+const GEMINI: &str = "gemini";
 
 /// The way in which Gemini reads the names in its settings.
 static GEMINI_NAMED: ClientRead = ClientRead {
@@ -103,21 +107,22 @@ impl SettingsFile {
         self.kind == Kind::Claude
     }
 
-    /// Reads it; most say nothing about what is read.
-    pub(super) fn parse(&self, text: &str) -> Option<Setting> {
+    /// Returns whether it may name directories of a workspace, which are not those on the way to a file.
+    pub(super) fn names_workspace(&self) -> bool {
+        self.kind == Kind::Gemini
+    }
+
+    /// Reads it; most say nothing about what is read. `home` is the user's home directory.
+    pub(super) fn parse(&self, text: &str, home: &dyn Fn() -> Option<PathBuf>) -> Vec<Setting> {
         match self.kind {
-            Kind::Gemini => {
-                if !text.contains("ileName") {
-                    return None;
-                }
-                let names = with_object(text, |settings| {
-                    let new = settings.get_object("context").and_then(|of| of.get("fileName"));
-                    new.or(settings.get("contextFileName"))
-                        .map(|found| collect_strings(&found.value))
-                })??;
-                let (client, read) = ("gemini", &GEMINI_NAMED);
-                Some(Setting::Names { client, seats: Seats::START, names, read })
-            }
+            Kind::Gemini => parse_gemini(text, home),
+            _ => self.parse_one(text).into_iter().collect(),
+        }
+    }
+
+    fn parse_one(&self, text: &str) -> Option<Setting> {
+        match self.kind {
+            Kind::Gemini => None,
             Kind::Codex => {
                 if !text.contains("project_doc_fallback_filenames") {
                     return None;
@@ -146,6 +151,43 @@ impl SettingsFile {
     }
 }
 
+/// Returns the names of files and the directories of the workspace in settings of Gemini CLI.
+fn parse_gemini(text: &str, home: &dyn Fn() -> Option<PathBuf>) -> Vec<Setting> {
+    if !text.contains("ileName") && !text.contains("includeDirectories") {
+        return Vec::new();
+    }
+    let client = GEMINI;
+    let found = with_object(text, |settings| {
+        let context = settings.get_object("context");
+        let new = context.and_then(|of| of.get("fileName"));
+        let names =
+            new.or(settings.get("contextFileName")).map(|found| collect_strings(&found.value)).map(
+                |names| Setting::Names { client, seats: Seats::START, names, read: &GEMINI_NAMED },
+            );
+        let directories = context
+            .and_then(|of| of.get_array("includeDirectories"))
+            .map(|list| collect_texts(&list.elements))
+            .map(|list| list.iter().filter_map(|path| expand_home(path, home)).collect())
+            .map(|directories| Setting::Workspace { client, directories });
+        names.into_iter().chain(directories).collect()
+    });
+    found.unwrap_or_default()
+}
+
+/// Returns a path in which `~` stands for the home directory; `None` for one that needs a home directory that is unknown.
+fn expand_home(path: &str, home: &dyn Fn() -> Option<PathBuf>) -> Option<PathBuf> {
+    match path.strip_prefix('~') {
+        Some("") => home(),
+        Some(below) if below.starts_with('/') => Some(home()?.join(below.trim_start_matches('/'))),
+        _ => Some(PathBuf::from(path)),
+    }
+}
+
+/// Returns whether the settings of a client name directories of its workspace.
+pub(super) fn has_workspace(client: &Client) -> bool {
+    *client.id == *GEMINI
+}
+
 /// Returns whether a name in a directory is that of settings which stand in the directory itself.
 pub(super) fn is_beginning(name: &str) -> bool {
     PROJECT.iter().any(|file| file.path == name)
@@ -166,12 +208,14 @@ pub(super) fn with_object<T>(text: &str, look: impl FnOnce(&Object<'_>) -> T) ->
 pub(super) fn collect_strings(value: &Value<'_>) -> Vec<String> {
     match value {
         Value::StringLit(text) => vec![text.value.to_string()],
-        Value::Array(list) => {
-            let texts = list.elements.iter().filter_map(Value::as_string_lit);
-            texts.map(|text| text.value.to_string()).collect()
-        }
+        Value::Array(list) => collect_texts(&list.elements),
         _ => Vec::new(),
     }
+}
+
+fn collect_texts(values: &[Value<'_>]) -> Vec<String> {
+    let texts = values.iter().filter_map(Value::as_string_lit);
+    texts.map(|text| text.value.to_string()).collect()
 }
 
 /// Returns `path` seen from `directory`, with `/` between names.

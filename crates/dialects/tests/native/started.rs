@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use brief_dialects::{Action, Moment};
+use brief_dialects::{Action, Moment, MomentTool};
 use brief_system::MemorySystem;
 
 use super::support::{ask_at, loaded_at, project};
@@ -197,6 +197,51 @@ fn gemini_reads_the_names_in_its_settings() {
     let skills = [".agents/skills/a/SKILL.md", "src/.gemini/skills/b/SKILL.md"];
     check("gemini", "", &skills, "src/a.py", &skills[..1]);
     check("gemini", "src", &skills, "src/a.py", &skills[1..]);
+}
+
+/// `context.includeDirectories` of the start directory's or the user's settings: Gemini CLI looks for its files there as if it had been
+/// started there, too, and finds no skills there (0.61.0, run on 2026-11-20).
+#[test]
+fn gemini_looks_in_the_directories_that_it_includes() {
+    let texts = ["GEMINI.md", "web/GEMINI.md", "services/GEMINI.md", "services/billing/GEMINI.md"];
+    let skill = "services/billing/.gemini/skills/s/SKILL.md";
+    let including = |path: &str, list: &str| {
+        let settings = format!("{path} = {{\"context\": {{\"includeDirectories\": [{list}]}}}}");
+        [&[settings], &[texts.map(str::to_owned).as_slice(), &[skill.to_owned()]].concat()[..]]
+            .concat()
+    };
+    let check = |started: &str, files: &[String], path: &str, expected: &[&str]| {
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        check("gemini", started, &files, path, expected);
+    };
+    let file = "services/billing/a.py";
+    let own = ".gemini/settings.json";
+    // Elsewhere it reads nothing, and with a directory that it includes what is in it and above it.
+    let all = [texts[0], texts[2], texts[3]];
+    check("web", &including("other.json", "\"../services\""), file, &all[..1]);
+    for list in ["\"../services\"", "\"..\"", "\"../web/../services/billing\"", "\"/p/services\""] {
+        check("web", &including("web/.gemini/settings.json", list), file, &all);
+        check("web", &including("/home/.gemini/settings.json", list), file, &all);
+    }
+    check("web", &including("/home/.gemini/settings.json", "\"~/x\", \"~\""), file, &all[..1]);
+    // Settings between the root and the start directory say nothing.
+    check("web", &including(own, "\"../services\""), file, &all[..1]);
+    check("web", &including("services/.gemini/settings.json", "\"../services\""), file, &all[..1]);
+    check("web", &including("web/.gemini/settings.json", "\"../lib\""), file, &all[..1]);
+    // What is in it comes at the start, and so with every tool.
+    let at_shell = |files: &[String]| {
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let shell = Moment { tool: MomentTool::Shell, ..moment("gemini", "") };
+        let (mut loaded, _) = loaded_at(&with(&files), file, &shell);
+        loaded.sort();
+        loaded
+    };
+    assert_eq!(at_shell(&including("other.json", "")), ["GEMINI.md"]);
+    assert_eq!(at_shell(&including(own, "\"services\"")), ["GEMINI.md", "services/GEMINI.md"]);
+    assert_eq!(
+        at_shell(&including(own, "\"services/billing\"")),
+        ["GEMINI.md", "services/GEMINI.md", "services/billing/GEMINI.md"]
+    );
 }
 
 /// K23: what the command line and VS Code read is not the same; `copilot` is the command line.
