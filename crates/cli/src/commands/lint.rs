@@ -419,7 +419,7 @@ impl ConfigurationCheck for ProjectChecks<'_> {
         match check_setup(self.session, &InstallationArg { global: false }, extent) {
             Ok(found) => Some(found),
             Err(error) => {
-                let known = "brief.toml has errors".to_owned();
+                let known = "brief.toml or a file in .brief/clients has errors".to_owned();
                 let reason = if error.is_reported() { known } else { error.to_string() };
                 self.failure.replace(Some(reason));
                 None
