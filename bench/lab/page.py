@@ -127,7 +127,7 @@ for the reason in the note; *not run*: nobody has run it in this version; *not c
 {sessions}
 
 - *from src*, *nested start*, *start elsewhere*: started in `src`, in the file's own directory, and in another part of the tree. In *from src* Gemini CLI
-  works on files below `src` alone.
+  works on files below `src` alone; in *start elsewhere* its `context.includeDirectories` name the project.
 - *prompt*: the prompt names two files. *shell writes*: `cat >` with a here-document, `sed -i`, `tee`, a Python program. *shell patches*: `git apply`, `patch`, a
   `sed -i` whose file a variable hides, then an edit. *shell reads*: `cat`, then the client's own tools. *several files*: one patch of three.
 - *resume*: two runs that continue. Cline continues in a terminal only ("interactive mode requires a TTY"), in which the prompt is typed. `droid exec -s` ends with 1 and
@@ -180,8 +180,9 @@ def write(out, results):
     old = out.read_text() if out.exists() else ""
     _, heading, rest = old.partition("\n## `@path`")
     table, notes = sessions(results).split("\n\n", 1)
-    versions = [f"| {name} | {results[name]['version']} | {results[name]['date']} |" for name in CLIENTS if name in results]
+    newer = lambda name: CLIENTS[name].get("newer", "none")
+    versions = [f"| {name} | {results[name]['version']} | {results[name]['date']} | {newer(name)} |" for name in CLIENTS if name in results]
     text = TEXT.format(
-        versions="\n".join(["| client | version | run on |", "| --- | --- | --- |", *versions]), files=len(RULES) + len(USER) + 4 * len(PARTS) + 10,
+        versions="\n".join(["| client | version | run on | newer versions |", "| --- | --- | --- | --- |", *versions]), files=len(RULES) + len(USER) + 4 * len(PARTS) + 10,
         sessions=table, notes=notes.strip(), faults=faults(results), joins=joins(results), cache=prompt_cache(results))
     out.write_text(text.rstrip() + "\n" + heading + rest)

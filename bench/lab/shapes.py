@@ -189,7 +189,7 @@ SHAPES = [
           fits=lambda _, client: "resume" in client),
     Shape("second session", [Phase([read(A), edit(A)]), Phase([read(A), edit(A, "y = 2", "y = 4")])]),
     Shape("nested start", [Phase([read(LEDGER), edit(LEDGER)], start="services/billing")]),
-    Shape("start elsewhere", [Phase([read(LEDGER), edit(LEDGER)], start="web")], fits=lambda _, client: not client.get("stays_below_start")),
+    Shape("start elsewhere", [Phase([read(LEDGER), edit(LEDGER)], start="web")]),
     Shape("worktree", [plain()], prepare=make_worktree),
     Shape("file outside", [Phase([outside_read(), outside_edit(), read(A), edit(A)])], prepare=make_outside),
     Shape("several files", [Phase([patch_step()])], fits=lambda _, client: "patch" in client["tools"]),

@@ -2,7 +2,8 @@
 
 In arguments, settings and variables {root} is the server, {url} the same with /v1, {project} the project, {main} its main checkout,
 {prompt} the user's words, {session} the latest session and {free} a free port. In tools {path} is absolute and {near} relative to the start directory. `in` has
-what a session of one shape needs more, and `lacks` why there is no session of a shape: a row says so, or it was not run.
+what a session of one shape needs more, and `lacks` why there is no session of a shape: a row says so, or it was not run. `newer` has
+the reason why a newer version is not the pinned one.
 """
 
 import pathlib
@@ -81,11 +82,11 @@ CLIENTS = {
                   "shell": ("run_shell_command", {"command": "{command}"}),
                   "agent": ("invoke_agent", {"agent_name": "generalist", "prompt": "{task}"})},
         # It leaves a conversation alone that has one prompt and results of tools alone.
-        "in": {"compaction": {"settings": {".gemini/settings.json": {"model": {"compressionThreshold": 0.1}}}}},
+        "in": {"compaction": {"settings": {".gemini/settings.json": {"model": {"compressionThreshold": 0.1}}}},
+               # It refuses a file outside its start directory and those that it includes ("Path not in workspace").
+               "start elsewhere": {"settings": {".gemini/settings.json": {"context": {"includeDirectories": ["{project}"]}}}}},
         "compacts_at_prompts": True,
         "stays_below_start": True,
-        "lacks": {"start elsewhere": 'the client refuses a file outside its start directory ("Path not in workspace") in the request after the read, as long as '
-                                     "its `context.includeDirectories` do not name one further up"},
     },
     "opencode": {
         "package": "opencode-ai@1.18.33",
@@ -96,6 +97,7 @@ CLIENTS = {
     },
     "kilo": {
         "package": "@kilocode/cli@7.7.7",
+        "newer": "7.8.1 cannot be installed: npm has no `@kilocode/cli-linux-x64` of that version (2026-11-20)",
         "transcripts": [".local/share/kilo/kilo.db"],
         "run": ["kilo", "run", "--auto", "{prompt}"], "resume": ["kilo", "run", "--auto", "--continue", "{prompt}"],
         "settings": {".config/kilo/kilo.json": PROVIDER}, "tools": OPENCODE,
@@ -133,6 +135,7 @@ CLIENTS = {
     },
     "pi": {
         "package": "@earendil-works/pi-coding-agent@0.87.1", "node": True,
+        "newer": "0.99.1 to 1.5.2 cannot be installed: npm has no `@earendil-works/chord` and no `pi-codemode` of these versions (2026-11-20)",
         "transcripts": [".pi/agent/sessions/**/*.jsonl"],
         "run": ["pi", *PI, "-p", "{prompt}"], "resume": ["pi", *PI, "--continue", "-p", "{prompt}"],
         "settings": {".pi/agent/models.json": {"providers": {"stub": {
