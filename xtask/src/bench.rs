@@ -87,20 +87,35 @@ pub(crate) fn run_all(runs: usize) -> Result<(), String> {
     )
 }
 
+/// Installs what drives a browser, and returns its Python.
+fn install_playwright() -> Result<PathBuf, String> {
+    let environment = workspace_root().join("target").join("playwright");
+    let python = environment.join("bin").join("python");
+    run_command(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    let install = ["-m", "pip", "install", "--quiet", "playwright==1.*"];
+    run_command(Command::new(&python).args(install))?;
+    Ok(python)
+}
+
+/// Opens the site of the documentation in Chromium, at two widths.
+pub(crate) fn open_site() -> Result<(), String> {
+    let book = workspace_root().join("target").join("book");
+    run_command(
+        Command::new(install_playwright()?)
+            .arg(workspace_root().join("bench").join("book.py"))
+            .arg("--site")
+            .arg(book.join("html"))
+            .arg("--pictures")
+            .arg(book.join("pictures")),
+    )
+}
+
 /// Opens the pages of `brief view` in Chromium, measures them, and takes the pictures of the documentation.
 pub(crate) fn open_pages() -> Result<(), String> {
     run_cargo(&["build", "--profile", "dist", "--package", "brief-cli"])?;
     let directory = workspace_root().join("target").join("view");
     fs::create_dir_all(&directory).map_err(|error| format!("target/view: {error}"))?;
-    let python = directory.join("venv").join("bin").join("python");
-    run_command(Command::new("python3").args(["-m", "venv"]).arg(directory.join("venv")))?;
-    run_command(Command::new(&python).args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "playwright==1.*",
-    ]))?;
+    let python = install_playwright()?;
     run_command(
         Command::new("npm")
             .args(["install", "--silent", "--no-save", "--prefix"])

@@ -15,7 +15,7 @@ use brief_system::{OsSystem, Remembered};
 
 use crate::{book, clients, workspace_root};
 
-/// The picture in the README.
+/// The picture of `docs/how-to/view.md`.
 const PICTURE: &str = "docs/pictures/shop.svg";
 
 /// A generated file and its content.

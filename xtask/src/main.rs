@@ -109,7 +109,11 @@ enum Task {
         out: Option<PathBuf>,
     },
     /// Build the documentation as a site in target/book/html (needs mdbook)
-    Book,
+    Book {
+        /// Open the site in Chromium at two widths, search it, and take pictures in target/book/pictures (needs python3 and chromium)
+        #[arg(long)]
+        open: bool,
+    },
     /// Trace a hook and write the order of its functions for the linker (needs valgrind)
     Order,
 }
@@ -128,7 +132,9 @@ fn main() -> ExitCode {
         Task::Demo => bench::draw_demo(),
         Task::View => bench::open_pages(),
         Task::Dist { binary, out } => dist::build_packages(binary.as_deref(), out.as_deref()),
-        Task::Book => book::build_site(),
+        Task::Book { open } => {
+            book::build_site().and_then(|()| if open { bench::open_site() } else { Ok(()) })
+        }
         Task::Order => bench::write_order(),
         Task::Instructions { update } => bench::count_instructions(update),
         Task::Vscode => build_vscode_extension(),

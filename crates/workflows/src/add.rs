@@ -158,6 +158,9 @@ pub fn prepare_addition(
     }
     let getting = own_clients.as_ref().unwrap_or(&clients);
     check_audience(&found.registry, &wanted, getting, remarks)?;
+    if let Some(named) = &own_clients {
+        note_clients_without_items(&found.registry, &wanted, named, remarks);
+    }
     let found_clients = found_clients
         .map(|ClientsInUse { clients, signs }| ManifestEdit::FoundClients { clients, signs });
     let want = addition.build_edit(wanted, own_clients);
@@ -226,6 +229,21 @@ fn check_audience(
         remarks.push(Remark::Status(for_other_clients(&for_others, clients)));
     }
     Ok(())
+}
+
+/// Notes each client that the user has named and that gets none of the items: whoever names it expects files for it.
+fn note_clients_without_items(
+    registry: &Registry,
+    wanted: &WantedItems,
+    named: &[String],
+    remarks: &mut Vec<Remark>,
+) {
+    let Some((for_some, _)) = by_audience(registry, wanted, named) else { return };
+    for client in named.iter().filter(|client| !for_some.iter().any(|item| item.is_for(client))) {
+        let message =
+            format!("no item for {client}, because `audience` of each names other clients");
+        remarks.push(Remark::Status(message));
+    }
 }
 
 /// Returns the wanted items that a client gets, and those whose `audience` names none of the clients. `None` where another

@@ -95,6 +95,36 @@ fn the_picture_of_the_readme_shows_what_is_printed() {
     assert!(before < installed && installed < after);
 }
 
+/// The changelog is for users: an entry has at most two lines outside of its tables, and no id of ours.
+#[test]
+fn the_changelog_is_short() {
+    let page = document("CHANGELOG.md");
+    let mut entries: Vec<Vec<&str>> = Vec::new();
+    for line in page.lines() {
+        match line.strip_prefix("- ") {
+            Some(_) => entries.push(vec![line]),
+            None if line.starts_with("  |") => {}
+            None if line.starts_with("  ") => entries.last_mut().expect("an entry").push(line),
+            None => {}
+        }
+    }
+    assert!(entries.len() > 40, "{} entries", entries.len());
+    for entry in entries {
+        assert!(entry.len() <= 2, "more than two lines: {entry:#?}");
+        let words = entry.join(" ");
+        let is_id = |word: &str| {
+            let letters = word.chars().take_while(char::is_ascii_uppercase).count();
+            let digits = word.get(letters..).unwrap_or_default().trim_start_matches('-');
+            (1..=3).contains(&letters)
+                && digits.len() >= 2
+                && digits.chars().all(|sign| sign.is_ascii_digit())
+        };
+        let found = words.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-');
+        let ids: Vec<&str> = found.filter(|word| is_id(word)).collect();
+        assert!(ids.is_empty(), "{ids:?} in {words}");
+    }
+}
+
 /// The example project is one to imitate.
 #[test]
 fn the_example_has_no_findings() {
