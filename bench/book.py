@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Opens the site of the documentation in Debian's Chromium, at two widths, as a reader would.
+"""Opens the site of the documentation in an installed Chromium, at two widths, as a reader would.
 
 usage: book.py --site DIR [--pictures DIR]
 
-`cargo xtask book --open` builds the site and calls this. It needs the package `playwright` of PyPI and Debian's `chromium`.
+`cargo xtask book --open` builds the site and calls this. It needs the package `playwright` of PyPI and Chromium or Chrome.
 
 At 390 and 1280 pixels: the first page has its picture, the sidebar has every part and is reachable, the search finds the page about an ignored rule by
 the words of its reader, a tutorial, a how-to, a reference page and a generated page are no wider than the window, every image has loaded, nothing
@@ -14,11 +14,13 @@ import argparse
 import functools
 import http.server
 import pathlib
+import shutil
 import sys
 import threading
 
 from playwright.sync_api import sync_playwright
 
+BROWSERS = ["chromium", "google-chrome", "chromium-browser"]
 SIZES = {"narrow": (390, 844), "wide": (1280, 900)}
 PAGES = [
     "index.html", "docs/tutorials/first-steps.html", "docs/how-to/why-ignored.html", "docs/how-to/roll-out.html", "docs/reference/privacy.html",
@@ -97,7 +99,9 @@ def main():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        installed = next(filter(None, map(shutil.which, BROWSERS)), None)
+        expect(installed, f"none of these is installed: {', '.join(BROWSERS)}")
+        browser = playwright.chromium.launch(executable_path=installed, args=["--no-sandbox"])
         for name, size in SIZES.items():
             check(browser, f"http://127.0.0.1:{server.server_port}", name, size, arguments.pictures)
         browser.close()
