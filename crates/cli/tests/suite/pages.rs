@@ -527,7 +527,9 @@ fn the_guide_to_rolling_out_runs_as_written() {
             assert_eq!(added.code, Some(0), "{added}");
             git(&first, &["add", "--all"]);
             git(&first, &["commit", "--quiet", "-m", "guidance"]);
-            numbers.skip(1).for_each(|number| copy_all(&first, &member(number)));
+            for number in numbers.skip(1) {
+                copy_all(&first, &member(number));
+            }
         }
         project
     };
