@@ -1,4 +1,4 @@
-"""Plants defects in real guidance files, and counts which of them `brief lint` and `brief stale` find.
+"""Plants defects in real guidance files, and counts which of them `brief lint` finds.
 
     python3 bench/mutations.py PROGRAM REPOSITORY… [--count 1000] [--seed 1] [--minutes 60]
 

@@ -29,7 +29,7 @@ pub enum BaselineError {
     #[error("is not a baseline: {0}")]
     Form(#[from] serde_json::Error),
     /// It comes from another version of the program.
-    #[error("its version is {0}, and this program knows {VERSION}")]
+    #[error("has version {0}, but this version of brief supports {VERSION}")]
     Version(u32),
 }
 
@@ -68,7 +68,7 @@ impl Baseline {
     }
 
     /// Removes the findings that are recorded, and returns how many.
-    pub fn leave_out(&self, diagnostics: &mut Vec<Diagnostic>, root: &Path) -> usize {
+    pub fn apply_baseline(&self, diagnostics: &mut Vec<Diagnostic>, root: &Path) -> usize {
         let before = diagnostics.len();
         let mut left = self.files.clone();
         diagnostics.retain(|diagnostic| {

@@ -66,7 +66,7 @@ pub(crate) fn hand_over(session: &Session, words: &[OsString]) -> Result {
 pub(crate) const MISSING: &str = "`brief-agent` is not installed";
 
 /// The way to the program.
-pub(crate) const HOW_TO_GET_IT: &str = "every package of brief contains it next to `brief`: install one, or run \
+pub(crate) const HOW_TO_GET_IT: &str = "install a package of brief, which contains `brief-agent`, or run \
     `cargo build -p brief-agent-cli` in a clone";
 
 /// Parses texts. The error is a message, about all of them.

@@ -242,7 +242,7 @@ impl Work<'_> {
         let failed = |error| BuildError::Out { path: self.out.to_owned(), error };
         let is_write = self.request.mode == BuildMode::Write;
         if is_write {
-            stage::recover_stage(self.system, disks).map_err(|error| match error {
+            stage::replay_journal(self.system, disks).map_err(|error| match error {
                 RecoverError::Foreign(path) => BuildError::ForeignJournal { path },
                 RecoverError::Io(error) => failed(error),
             })?;

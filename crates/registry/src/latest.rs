@@ -32,7 +32,7 @@ pub(crate) fn parse_tags(answer: &str) -> Vec<String> {
 ///
 /// `v1.2.3` and `1.2.3` are versions, also after a name that ends in `/` or `@`, as in repositories with
 /// several packages. Only tags in the same form count, and pre-releases only if the reference is one.
-pub fn newer_tag<'t>(reference: &str, tags: &'t [String]) -> Option<&'t str> {
+pub fn find_newer_tag<'t>(reference: &str, tags: &'t [String]) -> Option<&'t str> {
     let reference = ["refs/tags/", "tags/"]
         .iter()
         .find_map(|under| reference.strip_prefix(under))
@@ -97,7 +97,7 @@ mod tests {
             ("", None),
             ("é", None),
         ] {
-            assert_eq!(newer_tag(reference, &tags), expected, "{reference}");
+            assert_eq!(find_newer_tag(reference, &tags), expected, "{reference}");
         }
     }
 

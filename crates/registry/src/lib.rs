@@ -36,7 +36,7 @@ mod watched;
 
 pub use cache::{Cache, Checkout, Event, Network};
 pub use error::FetchError;
-pub use latest::{Latest, newer_tag};
+pub use latest::{Latest, find_newer_tag};
 pub use outputs::{Change, ChangeKind, Difference, Durability};
 pub use sigstore::TrustRootError;
 pub use source::{GitSource, SourceAddress, SourceError};

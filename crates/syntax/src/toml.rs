@@ -74,8 +74,16 @@ impl<'t> Table<'t> {
 impl<'t> TomlEntry<'t> {
     /// Returns the diagnostic for an invalid value.
     pub fn invalid_value(&self, problem: &str, help: &str) -> TomlProblem {
+        self.describe_value(format!("`{}`: {problem}", self.path), help)
+    }
+
+    /// Returns the diagnostic for an invalid value. `predicate` follows the key: "must be a string".
+    pub fn value_problem(&self, predicate: &str, help: &str) -> TomlProblem {
+        self.describe_value(format!("`{}` {predicate}", self.path), help)
+    }
+
+    fn describe_value(&self, message: String, help: &str) -> TomlProblem {
         let span = self.item.span().map_or(self.span, |span| Span::new(span.start, span.end));
-        let message = format!("`{}`: {problem}", self.path);
         let diagnostic = Diagnostic::new(rules::item::INVALID_CONFIG, self.source, span, message);
         Box::new(if help.is_empty() { diagnostic } else { diagnostic.with_help(help) })
     }
@@ -94,7 +102,7 @@ impl<'t> TomlEntry<'t> {
     pub fn text(&self) -> Result<&'t str, TomlProblem> {
         self.item
             .as_str()
-            .ok_or_else(|| self.invalid_value("this is not a string", "write it in quotes"))
+            .ok_or_else(|| self.value_problem("must be a string", "write it in quotes"))
     }
 
     /// Returns the value as a string of its own.
@@ -104,8 +112,7 @@ impl<'t> TomlEntry<'t> {
 
     /// Returns the value as a boolean.
     pub fn flag(&self) -> Result<bool, TomlProblem> {
-        let problem =
-            || self.invalid_value("this must be `true` or `false`", "write it without quotes");
+        let problem = || self.value_problem("must be `true` or `false`", "write it without quotes");
         self.item.as_bool().ok_or_else(problem)
     }
 
@@ -123,8 +130,7 @@ impl<'t> TomlEntry<'t> {
 
     /// Returns the value as a list of strings.
     pub fn text_list(&self) -> Result<Vec<String>, TomlProblem> {
-        let problem =
-            || self.invalid_value("this is not a list of strings", "write `[\"…\", \"…\"]`");
+        let problem = || self.value_problem("must be a list of strings", "write `[\"…\", \"…\"]`");
         let list = self.item.as_array().ok_or_else(problem)?;
         list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(problem)).collect()
     }
@@ -138,7 +144,7 @@ impl<'t> TomlEntry<'t> {
     /// Returns the value as a table.
     pub fn table(&self) -> Result<Table<'_>, TomlProblem> {
         let content = self.item.as_table_like();
-        let content = content.ok_or_else(|| self.invalid_value("this is not a table", ""))?;
+        let content = content.ok_or_else(|| self.value_problem("must be a table", ""))?;
         Ok(Table { source: self.source, content, prefix: &self.path })
     }
 }

@@ -326,7 +326,7 @@ fn refuse_settings(place: &ProgramContext<'_>, git: &Path) -> AbilityResult<()> 
     match keys.find(|key| !scope::is_harmless_setting(key)) {
         None => Ok(()),
         Some(key) => Err(create_refusal(format!(
-            "`git`: the repository sets `{key}`, which may start a program or lead out of the project, and \
+            "`git` was not started: the repository sets `{key}`, which may start a program or reach outside the project, and \
              `sh:git` does not cover that"
         ))),
     }

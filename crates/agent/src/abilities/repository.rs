@@ -28,9 +28,7 @@ pub(super) fn refuse_others(
             check_directory(git.as_ref())
         }
         Ok(FileKind::File) => check_pointer(system, top.as_ref(), &root),
-        Ok(_) => {
-            Err("`.git` points outside the project, and `sh:git` does not cover that".to_owned())
-        }
+        Ok(_) => Err("`sh:git` does not cover a `.git` that points outside the project".to_owned()),
         // Without a repository, `git diff` compares any files.
         Err(_) if args.iter().any(|word| word == "diff") => {
             Err("the project is not a git repository".to_owned())
@@ -56,7 +54,7 @@ fn check_directory(git: &dyn Dir) -> Result<(), String> {
 }
 
 fn render_refusal(name: &str) -> String {
-    format!("`.git/{name}` points to another repository, and `sh:git` does not cover that")
+    format!("`sh:git` does not cover a `.git/{name}` that points to another repository")
 }
 
 fn refuse_links(

@@ -65,7 +65,7 @@ impl FileCheck<'_> {
         let evidence = self.checks.seen_in(self.file).how;
         let message = match (reaction, evidence) {
             (Reaction::Standard, _) => {
-                format!("{message}: required by {named}, but clients differ")
+                format!("{message}: {named} requires it, but some clients do not")
             }
             (_, Evidence::Documents) => {
                 format!("{message}, according to the documentation of {named}")

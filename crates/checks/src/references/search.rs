@@ -432,7 +432,8 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             if !is_here || mention != Mention::Plain || self.names_base(other, written) {
                 return;
             }
-            found.message = format!("`{written}` is at `{other}`, but this text does not say so");
+            found.message =
+                format!("file not found: `{written}`; the only file of this name is `{other}`");
             found.help = format!("write `{other}`");
             found.replacement = Some(other.clone());
             found.trace.elsewhere = Some(other.clone());

@@ -79,7 +79,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
     ui.print_status(&format!("wrote {}", written.join(", ")))?;
     if let Some(existing) = existing {
         ui.print_hint(&format!(
-            "edit it: its entries are comments, because the project has guidance, such as {existing}"
+            "edit it: every entry is a comment, because the project already has guidance, such as {existing}"
         ))?;
         return ui.print_hint("then run `brief why README.md`");
     }

@@ -239,7 +239,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
             write_baseline(ui, session, &path, &baseline)?;
         }
         let baseline = read_baseline(session, &path)?;
-        found.known = baseline.leave_out(&mut found.diagnostics, root);
+        found.known = baseline.apply_baseline(&mut found.diagnostics, root);
     }
     found.group_causes();
     let unchecked = unchecked_parts(&found, checks.failure.take().as_deref());

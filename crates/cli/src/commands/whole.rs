@@ -61,8 +61,9 @@ impl WholeProject {
 
     pub(crate) fn survey(&self, moment: &Moment, counter: &Counter<'_>) -> Result<Survey<'_>> {
         let count = |text: &str| counter.count(text);
-        Survey::from_catalog(&self.catalog, self.root.path(), moment, &count)
-            .ok_or_else(|| CommandError::refused("the project was not read as a whole"))
+        Survey::from_catalog(&self.catalog, self.root.path(), moment, &count).ok_or_else(|| {
+            CommandError::refused("cannot summarize the project: brief did not read all of it")
+        })
     }
 
     pub(crate) fn render_place(&self, item: &Item<'_>) -> String {

@@ -290,7 +290,7 @@ fn what_cannot_be_chosen_is_named() {
 #[test]
 fn the_table_is_checked() {
     for (table, message) in [
-        ("offer = \"ui\"", "this is not a list of strings"),
+        ("offer = \"ui\"", "must be a list of strings"),
         ("offers = []", "did you mean `offer`?"),
         ("offer = [\"nmp:ui\"]", "did you mean `npm`?"),
         ("offer = [\"../ui\"]", "`../ui` is not a package name"),

@@ -52,7 +52,7 @@ fn init_finds_the_clients_in_use() {
     ------- stderr -------
     clients: claude, cursor (found .claude, .cursor); `install.clients` in brief.toml lists them
     wrote brief.toml, AGENTS.yaml
-    hint: edit it: its entries are comments, because the project has guidance, such as .cursor/rules/own.mdc
+    hint: edit it: every entry is a comment, because the project already has guidance, such as .cursor/rules/own.mdc
     hint: then run `brief why README.md`
     [EOF]
     ");

@@ -198,7 +198,7 @@ fn a_password_in_the_manifest_is_refused() {
         let output = project.run(command);
         assert_eq!(output.code, Some(2), "{output}");
         assert!(!output.to_string().contains(SECRET), "{output}");
-        assert!(output.stdout.contains("`sources.a.git`: contains a password"), "{output}");
+        assert!(output.stdout.contains("`sources.a.git` contains a password"), "{output}");
         assert!(output.stdout.contains("brief.toml:6:1"), "{output}");
         assert!(!output.stdout.contains("sources.c"), "a user of ssh is no password: {output}");
     }

@@ -291,7 +291,7 @@ fn an_error_is_one_object() {
       "kind": "error",
       "version": 1,
       "error": {
-        "message": "brief.toml:1:11: `clients`: this is not a table",
+        "message": "brief.toml:1:11: `clients` must be a table",
         "hints": []
       }
     }

@@ -145,7 +145,7 @@ fn a_project_is_trusted_once_and_trust_can_be_revoked() {
       .agents/rules/s.md:4 would run:
         | touch marker
     trust covers the project's own commands and scripts, including later changes; it does not cover installed items, or copies of the project elsewhere
-    Trust this project? [y/N] nothing is recorded
+    Trust this project? [y/N] nothing was recorded
     [exit status: 1]
     [EOF]
     ");

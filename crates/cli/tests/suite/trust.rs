@@ -45,7 +45,7 @@ fn without_a_terminal_nothing_is_trusted() {
 fn nothing_is_recorded_at_first() {
     insta::assert_snapshot!(project().run(&["trust", "--list"]), @"
     ------- stderr -------
-    nothing is recorded
+    nothing was recorded
     [EOF]
     ");
     insta::assert_snapshot!(project().run(&["trust", "--list", "--json"]), @r#"
@@ -222,7 +222,7 @@ mod at_a_terminal {
             let project = with_script();
             let output = project.run_at_terminal(&["trust", "setup.sh"], typed);
             assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{typed:?}");
-            assert!(output.stderr.ends_with("Trust these? [y/N] nothing is recorded\n"));
+            assert!(output.stderr.ends_with("Trust these? [y/N] nothing was recorded\n"));
             assert_eq!(listed(&project), "", "{typed:?}");
         }
         for typed in ["Y\n", "yes\n", " YES \n"] {
@@ -268,7 +268,7 @@ mod at_a_terminal {
           sha256 d16be6060ce11adff97025fd01c9671660300ad798708d6545ed7d83ae6a7c84
           nothing in it would run
         trust covers the files as shown, not what they start or read
-        Trust these? [y/N] nothing is recorded
+        Trust these? [y/N] nothing was recorded
         [exit status: 1]
         [EOF]
         ");

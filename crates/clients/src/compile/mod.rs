@@ -217,12 +217,12 @@ fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
     let (names, rule) = (names.join(", "), item.name());
     let message = if item.scope_paths().is_empty() {
         format!(
-            "{names} {load} only the path of the rule `{rule}`: {model} may open the file that `{file}` lists"
+            "{names} {load} only the path of the rule `{rule}`, from `{file}`: {model} must open the rule to read it"
         )
     } else {
         format!(
-            "{names} {load} only the path and patterns of the rule `{rule}`: {model} may open the file that \
-             `{file}` lists"
+            "{names} {load} only the path and patterns of the rule `{rule}`, from `{file}`: {model} must open \
+             the rule to read it"
         )
     };
     let with_hook = clients.iter().find(|client| BUILTIN.has_hook(client.id()));
@@ -230,7 +230,7 @@ fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
         Some(client) => {
             format!("run `brief hook install {}` to deliver it to the model", client.id())
         }
-        None => format!("write the text into `{file}` if the model must know it"),
+        None => format!("write the text into `{file}` if the model must always have it"),
     };
     let rule = rules::item::RULE_NOT_LOADED;
     Some(item_warning(item, rule, Span::default(), message).with_help(help))

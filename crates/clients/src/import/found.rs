@@ -210,7 +210,7 @@ pub(super) fn find_unread_reason(path: &str, profiles: &Profiles) -> Option<Stri
             && !is_test_data(path)
         {
             return Some(format!(
-                "no client is known to read it from `{first}/{second}`; it stays"
+                "no client is known to read it from `{first}/{second}`; brief does not import it"
             ));
         }
         // A rule of Cursor in a directory where clients read `.md` alone.

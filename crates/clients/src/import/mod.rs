@@ -190,7 +190,7 @@ impl Parts {
         let mut notes = Vec::new();
         let mut note = |message: String| notes.push(ImportNote::new(None, message));
         if source.text().starts_with('\u{feff}') {
-            note("the byte order mark is lost".to_owned());
+            note("the byte order mark is removed".to_owned());
         }
         let is_lost = |problem: &&Diagnostic| problem.rule == rules::FRONTMATTER_INVALID;
         for problem in front.diagnostics.iter().filter(is_lost) {

@@ -109,8 +109,8 @@ fn parse_declaration(
     diagnostics.extend(keys.problems().map(|problem| *problem));
     let refuse_mixed = |others: [&str; 2], own: &str| {
         let mixed = table.entries().find(|entry| others.contains(&entry.key));
-        let problem = format!("not allowed for a server with `{own}`");
-        mixed.map_or(Ok(()), |entry| Err(entry.invalid_value(&problem, "")))
+        let problem = format!("is not allowed for a server with `{own}`");
+        mixed.map_or(Ok(()), |entry| Err(entry.value_problem(&problem, "")))
     };
     let transport = match (command, url) {
         (Some(command), None) => {
@@ -123,7 +123,7 @@ fn parse_declaration(
         }
         _ => {
             let help = "write `command` to start a program, or `url` for a running server";
-            return Err(entry.invalid_value("must have either `command` or `url`", help));
+            return Err(entry.value_problem("must have either `command` or `url`", help));
         }
     };
     let server = Server { name: entry.key.to_owned(), transport, disabled, custom: Vec::new() };
@@ -132,7 +132,7 @@ fn parse_declaration(
 
 fn parse_nonempty_text(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     match entry.text()? {
-        "" => Err(entry.invalid_value("is empty", "")),
+        "" => Err(entry.value_problem("is empty", "")),
         text => Ok(text.to_owned()),
     }
 }
@@ -201,8 +201,8 @@ mod tests {
     fn what_is_wrong_has_a_place() {
         let server = |line: &str| format!("[mcp.x]\ncommand = \"c\"\n{line}\n");
         for (text, line, message) in [
-            ("mcp = 1\n", 1, "`mcp`: this is not a table"),
-            ("mcp.x = 1\n", 1, "`mcp.x`: this is not a table"),
+            ("mcp = 1\n", 1, "`mcp` must be a table"),
+            ("mcp.x = 1\n", 1, "`mcp.x` must be a table"),
             ("[mcp.\"a b\"]\ncommand = \"c\"\n", 1, "invalid server name"),
             ("[mcp.x]\n", 1, "must have either `command` or `url`"),
             ("[mcp.x]\ncommand = \"\"\n", 2, "is empty"),
@@ -210,8 +210,8 @@ mod tests {
             (&server("url = \"u\""), 1, "must have either `command` or `url`"),
             (&server("headers = {}"), 3, "not allowed for a server with `command`"),
             (&server("argz = []"), 3, "unknown key `mcp.x.argz`"),
-            (&server("args = \"a\""), 3, "this is not a list of strings"),
-            (&server("env = { A = 1 }"), 3, "`mcp.x.env.A`: this is not a string"),
+            (&server("args = \"a\""), 3, "must be a list of strings"),
+            (&server("env = { A = 1 }"), 3, "`mcp.x.env.A` must be a string"),
             (&server("type = \"htpp\""), 3, "unknown value `htpp`"),
             (&server("disabled = \"yes\""), 3, "must be `true` or `false`"),
             (&server("clients = [\"cluade\"]"), 3, "unknown client `cluade`"),

@@ -229,7 +229,7 @@ fn read_layout(
     keys.set_if_present("unknown-fields", &mut rest.unknown, |entry| entry.match_word(&unknown));
     keys.set_if_present("most-characters", &mut rest.most_characters, |entry| {
         let count = entry.item.as_integer().and_then(|count| usize::try_from(count).ok());
-        count.map(Some).ok_or_else(|| entry.invalid_value("is not a number of characters", ""))
+        count.map(Some).ok_or_else(|| entry.value_problem("is not a number of characters", ""))
     });
     keys.set_if_present("also-read", &mut rest.also_read, parse_templates);
     keys.get("home", |entry| {
@@ -295,22 +295,22 @@ impl LayoutDraft {
 
 fn parse_template(entry: &TomlEntry<'_>) -> Result<Template, TomlProblem> {
     let help = "write a path like `.client/rules/{name}.md`";
-    Template::new(entry.text()?).map_err(|problem| entry.invalid_value(problem, help))
+    Template::new(entry.text()?).map_err(|problem| entry.value_problem(problem, help))
 }
 
 fn parse_templates(entry: &TomlEntry<'_>) -> Result<Vec<Template>, TomlProblem> {
     let help = "write paths like `.client/skills/{name}/SKILL.md`";
     let texts = entry.text_list()?;
     let places = texts.iter().map(|text| Template::new(text));
-    places.collect::<Result<_, _>>().map_err(|problem| entry.invalid_value(problem, help))
+    places.collect::<Result<_, _>>().map_err(|problem| entry.value_problem(problem, help))
 }
 
 fn parse_directory(entry: &TomlEntry<'_>) -> Result<Template, TomlProblem> {
     let help = "write a directory like `.agents/rules/{name}`";
     match Template::new(entry.text()?) {
         Ok(template) if template.ends_in_name() || template.has_own_directory() => Ok(template),
-        Ok(_) => Err(entry.invalid_value("items would share it", help)),
-        Err(problem) => Err(entry.invalid_value(problem, help)),
+        Ok(_) => Err(entry.value_problem("is the same for all items", help)),
+        Err(problem) => Err(entry.value_problem(problem, help)),
     }
 }
 
@@ -335,7 +335,7 @@ fn read_names(
             }
             _ => {
                 let help = "write the client's name for it in quotes, or `false` for none";
-                diagnostics.push(*entry.invalid_value("is not a name", help));
+                diagnostics.push(*entry.value_problem("is not a name", help));
             }
         }
     }
@@ -344,7 +344,7 @@ fn read_names(
 
 fn parse_field_rules(kind: ItemKind, entry: &TomlEntry<'_>) -> Result<Vec<FieldRule>, TomlProblem> {
     let problem =
-        || entry.invalid_value("is not a list of fields", "write `[{ key = …, from = … }]`");
+        || entry.value_problem("is not a list of fields", "write `[{ key = …, from = … }]`");
     let mut rules: Vec<FieldRule> = Vec::new();
     // Both spellings of a list of tables: inline, and `[[…]]`.
     let tables: Option<Vec<&dyn TableLike>> = match entry.item {
@@ -416,7 +416,7 @@ fn parse_field_rule(
         }
         _ => {
             return Err(
-                last.invalid_value("a field has `from`, or `value` alone", "keep one of them")
+                last.invalid_value("a field has either `from` or `value`", "keep one of them")
             );
         }
     };
@@ -427,6 +427,6 @@ fn parse_constant(entry: &TomlEntry<'_>) -> Result<Constant, TomlProblem> {
     let text = entry.item.as_str().map(|text| Constant::Text(text.to_owned()));
     let boolean = entry.item.as_bool().map(Constant::Boolean);
     let number = entry.item.as_integer().map(Constant::Number);
-    let problem = || entry.invalid_value("is not a string, number or boolean", "");
+    let problem = || entry.value_problem("is not a string, number or boolean", "");
     text.or(boolean).or(number).ok_or_else(problem)
 }

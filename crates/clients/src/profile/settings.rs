@@ -216,7 +216,7 @@ fn parse_output_directory(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> 
         return Ok(text.to_owned());
     }
     let help = "write a path below this file, or use `--out` for any other directory";
-    Err(entry.invalid_value("is outside the registry", help))
+    Err(entry.value_problem("is outside the registry", help))
 }
 
 fn parse_clients(entry: &TomlEntry<'_>, profiles: &Profiles) -> Result<Vec<String>, TomlProblem> {

@@ -89,7 +89,7 @@ pub(super) fn parse_listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProb
     keys.finish()?;
     let (Some(usual), Some(list), Some(value)) = (usual, list, value) else {
         let help = "name the file, the list in it, and the value to add";
-        return Err(entry.invalid_value("lacks `file`, `list` or `value`", help));
+        return Err(entry.value_problem("lacks `file`, `list` or `value`", help));
     };
     let home_value = home_value.unwrap_or_else(|| value.clone());
     let home_files = home.map(|usual| SharedFiles { usual, others: home_others });
@@ -109,7 +109,7 @@ pub(super) fn parse_mention(entry: &TomlEntry<'_>) -> Result<Mention, TomlProble
     keys.finish()?;
     let (Some(file), Some(line)) = (file, line) else {
         let help = "name the file and the line for each output, with `{path}`";
-        return Err(entry.invalid_value("lacks `file` or `line`", help));
+        return Err(entry.value_problem("lacks `file` or `line`", help));
     };
     Ok(Mention { file, unless, intro, line, is_loaded, setting })
 }
@@ -125,7 +125,7 @@ pub(super) fn parse_bridge(entry: &TomlEntry<'_>) -> Result<Bridge, TomlProblem>
     let (Some(from), Some(usual), Some(text)) = (from, usual, text) else {
         let help =
             "name the file to include, the file that the client reads, and the text to add to it";
-        return Err(entry.invalid_value("lacks `from`, `file` or `text`", help));
+        return Err(entry.value_problem("lacks `from`, `file` or `text`", help));
     };
     Ok(Bridge { from, files: SharedFiles { usual, others }, is_for_present, text, setting })
 }
@@ -145,7 +145,7 @@ pub(super) fn parse_files(entry: &TomlEntry<'_>) -> Result<Vec<String>, TomlProb
 
 fn check_file_path(entry: &TomlEntry<'_>, text: &str) -> Result<(), TomlProblem> {
     path::find_path_problem(text).map_or(Ok(()), |problem| {
-        Err(entry.invalid_value(problem, "write a path like `client.json`, below the project"))
+        Err(entry.value_problem(problem, "write a path like `client.json`, below the project"))
     })
 }
 
@@ -153,7 +153,7 @@ fn parse_line(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     if text.trim().is_empty() || text.contains(['\n', '\r']) {
         return Err(
-            entry.invalid_value("is not a single line", "write one line, such as `@{path}`")
+            entry.value_problem("is not a single line", "write one line, such as `@{path}`")
         );
     }
     Ok(text.to_owned())
@@ -163,7 +163,7 @@ fn parse_setting(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     if !is_plain_word(text) || super::settings::KEYS.contains(&text) {
         let help = "use a-z, 0-9 and hyphens, and no existing key";
-        return Err(entry.invalid_value("cannot be a key of `[install]`", help));
+        return Err(entry.value_problem("cannot be a key of `[install]`", help));
     }
     Ok(text.to_owned())
 }

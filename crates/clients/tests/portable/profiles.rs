@@ -104,7 +104,7 @@ fn a_wrong_profile_is_an_error_with_a_place() {
     let path = "[clients.claude.rule]\npath = ";
     let cases = [
         ("[clients", "1:9", "the file is not valid TOML"),
-        ("clients = 1\n", "1:11", "`clients`: this is not a table"),
+        ("clients = 1\n", "1:11", "`clients` must be a table"),
         ("[clients.claude]\nrul = {}\n", "2:1", "unknown key `clients.claude.rul`"),
         (&format!("{path}\".claude/x.md\"\n"), "2:8", "lacks `{name}`"),
         (&format!("{path}\"../{{name}}.md\"\n"), "2:8", "is not a plain relative path"),
@@ -117,7 +117,7 @@ fn a_wrong_profile_is_an_error_with_a_place() {
             "2:8",
             "has an unknown placeholder; only `{name}` is supported",
         ),
-        (&format!("{path}7\n"), "2:8", "this is not a string"),
+        (&format!("{path}7\n"), "2:8", "must be a string"),
         ("[clients.claude.tools]\nraed = \"x\"\n", "2:1", "unknown key"),
         ("[clients.claude.tools]\nread = 1\n", "2:8", "is not a name"),
         ("[clients.x]\nname = \"X\"\n", "1:10", "the client `x` lacks a table"),
@@ -176,9 +176,9 @@ fn build_options_are_read_and_checked() {
         ("out = \"c:/x\"", "is outside the registry"),
         ("clients = [\"cursro\"]", "unknown client `cursro`"),
         ("clients = []", "the list is empty"),
-        ("clients = \"claude\"", "this is not a list of strings"),
+        ("clients = \"claude\"", "must be a list of strings"),
         ("h1 = \"nam\"", "unknown value `nam`"),
-        ("license = true", "this is not a string"),
+        ("license = true", "must be a string"),
         ("outt = \"x\"", "unknown key"),
     ] {
         let problems = read(&format!("[build]\n{line}\n")).unwrap_err();

@@ -88,7 +88,7 @@ fn argument_hints(agent: &Agent, notes: &mut AgentNotes<'_>) {
                 "the command `{}` uses `${highest}`, but its hint names {hints}",
                 command.name
             );
-            let help = "extend `argument-hint`, or spell out prices in words";
+            let help = "extend `argument-hint`, or write amounts of dollars in words";
             notes.report(rules::agent_file::ARGUMENT_HINT, command.span, message, help);
         }
     }

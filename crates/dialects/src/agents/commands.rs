@@ -146,7 +146,7 @@ impl CommandReader<'_, '_, '_> {
             FileKind::Directory => self.read_folder(written, inside, span),
             other => {
                 let message = format!("the command `{written}` is {}", other.noun());
-                self.report_path_error(span, message, "write the path of a file or a folder");
+                self.report_path_error(span, message, "write the path of a file or a directory");
             }
         }
     }
@@ -198,12 +198,12 @@ impl CommandReader<'_, '_, '_> {
             Ok(listed) => listed,
             Err(error) => {
                 let message =
-                    format!("cannot read the folder `{written}`: {}", render_io_error(&error));
+                    format!("cannot read the directory `{written}`: {}", render_io_error(&error));
                 return self.report_path_error(span, message, "grant yourself read permission");
             }
         };
         if entries.len() > most {
-            let message = format!("the folder `{written}` has more than {most} files");
+            let message = format!("the directory `{written}` has more than {most} files");
             return self.report_path_error(span, message, "list single files instead");
         }
         entries.sort_unstable();

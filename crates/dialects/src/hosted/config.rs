@@ -306,7 +306,7 @@ impl ConfigReader<'_> {
                         "a pattern in `{name}` is {}, and is ignored",
                         json_value_noun(other)
                     );
-                    self.report.report_invalid_field(other.range(), message, "a pattern is text");
+                    self.report.report_invalid_field(other.range(), message, "write it as text");
                 }
             }
         }

@@ -225,7 +225,7 @@ impl ContextFields<'_> {
                         Some(text) => written.push((text.trim().to_owned(), item.span())),
                         None => {
                             let message =
-                                format!("a glob is text; this is {}", item.value().noun());
+                                format!("a glob must be text, not {}", item.value().noun());
                             self.report(item.span(), message, "quote the glob");
                         }
                     }

@@ -163,7 +163,7 @@ impl PathGuidance {
         if levels > limits::NATIVE_LEVELS {
             let limit = limits::NATIVE_LEVELS;
             let message = format!(
-                "more than {limit} directories deep: client files in the middle are skipped"
+                "more than {limit} directories deep: client files of the directories in between are skipped"
             );
             reader.report_path(&path, rules::client::LIMIT, message);
         }

@@ -55,22 +55,22 @@ pub(super) fn parse_guide(
         Form::Claude if is_lost => {
             (None, always_active("has invalid frontmatter, so Claude Code reads no `paths` in it"))
         }
-        Form::Claude => fields.claude_use(),
-        Form::Cursor => fields.cursor_use(),
-        Form::Copilot => fields.copilot_use(),
+        Form::Claude => fields.parse_claude_use(),
+        Form::Cursor => fields.parse_cursor_use(),
+        Form::Copilot => fields.parse_copilot_use(),
         Form::Cline if is_broken => {
             front.body_start = without_mark(&source);
             (None, always_active("has invalid frontmatter, so Cline reads all of it as text"))
         }
-        Form::Cline => fields.cline_use(),
-        Form::Windsurf => fields.windsurf_use(),
-        Form::Augment => fields.augment_use(),
-        Form::Qwen => fields.qwen_use(),
+        Form::Cline => fields.parse_cline_use(),
+        Form::Windsurf => fields.parse_windsurf_use(),
+        Form::Augment => fields.parse_augment_use(),
+        Form::Qwen => fields.parse_qwen_use(),
         Form::Continue => fields.continue_(),
-        Form::Kiro => fields.kiro_use(),
-        Form::Skill => fields.skill_use(),
+        Form::Kiro => fields.parse_kiro_use(),
+        Form::Skill => fields.parse_skill_use(),
         Form::Agent if toml_fields.is_some() => (None, Use::Listed),
-        Form::Agent => fields.agent_use(),
+        Form::Agent => fields.parse_agent_use(),
     };
     let (name, description) = toml_fields.unwrap_or_else(|| {
         (name_of(place.form, &below, &front), guide_description(place.form, &source, &front))
@@ -223,7 +223,7 @@ struct FormFields<'f> {
 
 impl FormFields<'_> {
     /// Returns the use of a file whose field names the files that it is about; without patterns it is `otherwise`.
-    fn scoped_use(
+    fn parse_scoped_use(
         &mut self,
         field: &'static str,
         semantics: Semantics,
@@ -235,25 +235,27 @@ impl FormFields<'_> {
         }
     }
 
-    fn claude_use(&mut self) -> (Option<Scope>, Use) {
-        self.scoped_use("paths", Semantics::Claude, |fields| match fields.front.get("paths") {
-            Some(_) => always_active("has `paths` that exclude nothing"),
-            None => always_active("has no `paths`"),
+    fn parse_claude_use(&mut self) -> (Option<Scope>, Use) {
+        self.parse_scoped_use("paths", Semantics::Claude, |fields| {
+            match fields.front.get("paths") {
+                Some(_) => always_active("has `paths` that match every file"),
+                None => always_active("has no `paths`"),
+            }
         })
     }
 
-    fn cursor_use(&mut self) -> (Option<Scope>, Use) {
+    fn parse_cursor_use(&mut self) -> (Option<Scope>, Use) {
         if self.is_true("alwaysApply") {
             return (None, always_active("`alwaysApply` is true"));
         }
-        self.scoped_use("globs", Semantics::Workspace, FormFields::offered_or_manual)
+        self.parse_scoped_use("globs", Semantics::Workspace, FormFields::offered_or_manual)
     }
 
-    fn copilot_use(&mut self) -> (Option<Scope>, Use) {
-        self.scoped_use("applyTo", Semantics::Copilot, |_| Use::Manual)
+    fn parse_copilot_use(&mut self) -> (Option<Scope>, Use) {
+        self.parse_scoped_use("applyTo", Semantics::Copilot, |_| Use::Manual)
     }
 
-    fn cline_use(&mut self) -> (Option<Scope>, Use) {
+    fn parse_cline_use(&mut self) -> (Option<Scope>, Use) {
         match self.front.get("paths").map(Node::value) {
             Some(Value::Sequence(list)) if list.is_empty() => {
                 (None, Use::Never("has empty `paths`".into()))
@@ -262,13 +264,13 @@ impl FormFields<'_> {
             Some(Value::Scalar(_)) => {
                 (None, always_active("has `paths` that are not a list, which Cline does not read"))
             }
-            _ => {
-                self.scoped_use("paths", Semantics::Workspace, |_| always_active("has no `paths`"))
-            }
+            _ => self.parse_scoped_use("paths", Semantics::Workspace, |_| {
+                always_active("has no `paths`")
+            }),
         }
     }
 
-    fn augment_use(&mut self) -> (Option<Scope>, Use) {
+    fn parse_augment_use(&mut self) -> (Option<Scope>, Use) {
         let use_ = match self.field_text("type").to_ascii_lowercase().as_str() {
             "manual" => Use::Manual,
             "agent_requested" => Use::Listed,
@@ -280,7 +282,7 @@ impl FormFields<'_> {
         (None, use_)
     }
 
-    fn windsurf_use(&mut self) -> (Option<Scope>, Use) {
+    fn parse_windsurf_use(&mut self) -> (Option<Scope>, Use) {
         let scope = self.parse_scope("globs", Semantics::Workspace);
         match (self.field_text("trigger"), scope) {
             ("always_on", _) => (None, always_active("`trigger` is always_on")),
@@ -294,15 +296,15 @@ impl FormFields<'_> {
         }
     }
 
-    fn qwen_use(&mut self) -> (Option<Scope>, Use) {
-        self.scoped_use("paths", Semantics::Whole, |_| always_active("has no `paths`"))
+    fn parse_qwen_use(&mut self) -> (Option<Scope>, Use) {
+        self.parse_scoped_use("paths", Semantics::Whole, |_| always_active("has no `paths`"))
     }
 
     fn continue_(&mut self) -> (Option<Scope>, Use) {
         if self.is_true("alwaysApply") {
             return (None, always_active("`alwaysApply` is true"));
         }
-        self.scoped_use("globs", Semantics::Workspace, |fields| {
+        self.parse_scoped_use("globs", Semantics::Workspace, |fields| {
             match fields.front.get("alwaysApply") {
                 None => always_active("has no `globs`"),
                 Some(_) => fields.offered_or_manual(),
@@ -310,7 +312,7 @@ impl FormFields<'_> {
         })
     }
 
-    fn kiro_use(&mut self) -> (Option<Scope>, Use) {
+    fn parse_kiro_use(&mut self) -> (Option<Scope>, Use) {
         let scope = self.parse_scope("fileMatchPattern", Semantics::Whole);
         match (self.field_text("inclusion"), scope) {
             ("fileMatch", Some(scope)) => (Some(scope), always_active("")),
@@ -323,13 +325,13 @@ impl FormFields<'_> {
         }
     }
 
-    fn skill_use(&mut self) -> (Option<Scope>, Use) {
+    fn parse_skill_use(&mut self) -> (Option<Scope>, Use) {
         let scope = self.parse_scope("paths", Semantics::Claude);
         let is_manual = self.is_true("disable-model-invocation");
         (scope, if is_manual { Use::Manual } else { Use::Listed })
     }
 
-    fn agent_use(&mut self) -> (Option<Scope>, Use) {
+    fn parse_agent_use(&mut self) -> (Option<Scope>, Use) {
         let is_manual = self.is_true("disable-model-invocation");
         (None, if is_manual { Use::Manual } else { self.offered_or_manual() })
     }

@@ -309,7 +309,9 @@ impl<'s> NativeReader<'s> {
     ) -> Result<Read, NotRead> {
         self.refuse_secret(&here.path.join(name))?;
         if self.bytes == 0 {
-            return Err(NotRead::Refused("the files before it use up the size limit".to_owned()));
+            return Err(NotRead::Refused(
+                "exceeds the size limit together with the files before it".to_owned(),
+            ));
         }
         let outcome = match kind {
             FileKind::File => here.handle.read_listed(name, limits::FILE_BYTES),

@@ -111,7 +111,7 @@ impl ContextFileReader<'_> {
             Value::Null => {}
             Value::Mapping(top) => self.read_top(top),
             other => {
-                let problem = format!("a context file is a mapping, not {}", other.noun());
+                let problem = format!("a context file must be a mapping, not {}", other.noun());
                 let help = "start with `context:` and a list of entries";
                 self.report(rules::agents_yaml::WRONG_TYPE, root.span(), problem, help);
             }
@@ -169,7 +169,7 @@ impl ContextFileReader<'_> {
             Value::Null => return,
             Value::Sequence(entries) => entries,
             other => {
-                let problem = format!("`{list}` is a list of entries, not {}", other.noun());
+                let problem = format!("`{list}` must be a list of entries, not {}", other.noun());
                 let help = format!("write `{list}:` with one `- ` line per entry below it");
                 return self.report(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
             }
@@ -310,7 +310,7 @@ impl ContextFileReader<'_> {
         if let Value::Mapping(fields) = value {
             return Some(fields);
         }
-        let problem = format!("an entry is a mapping, not {}", value.noun());
+        let problem = format!("an entry must be a mapping, not {}", value.noun());
         let is_content = matches!(value, Value::Scalar(_)) && required == "content";
         let fix = is_content.then(|| {
             let edit = Edit::replace(Span::empty_at(node.span().start), "content: ");
@@ -336,7 +336,7 @@ impl ContextFileReader<'_> {
     fn unknown_field(&mut self, key: Node<'_>, known: &[&str]) {
         let (rule, span, place) = (rules::agents_yaml::UNKNOWN_FIELD, key.span(), self.place);
         let Some(field) = key.as_str() else {
-            let problem = format!("{place}: a field name is text, not {}", key.value().noun());
+            let problem = format!("{place}: a field name must be text, not {}", key.value().noun());
             return self.report(rule, span, problem, "is ignored");
         };
         let problem = format!("{place}: unknown field \"{field}\"");

@@ -35,7 +35,9 @@ pub(super) fn check_skill(document: &TaskDocument, notes: &mut Notes) -> Result<
     if field_text(document, "name").is_none() {
         let message = || {
             let name = &document.stem;
-            format!("skill missing required 'name' field: `{name}` is used, after its directory")
+            format!(
+                "skill missing required 'name' field: brief uses `{name}`, the name of its directory"
+            )
         };
         notes.warn(document, Span::default(), rules::tasks::SKILL_WITHOUT_NAME, b"", message);
     }

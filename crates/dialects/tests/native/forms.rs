@@ -27,7 +27,7 @@ fn instructions_apply_to_everything_below() {
 fn rules_of_claude() {
     let path = ".claude/rules/deep/r.md";
     check(path, "Text.", "active: has no `paths`");
-    check(path, "---\npaths: '**'\n---\nText.", "active: has `paths` that exclude nothing");
+    check(path, "---\npaths: '**'\n---\nText.", "active: has `paths` that match every file");
     check(path, "---\npaths: src/**\n---\nT.", "active: paths `src/**` covers src/a.ts");
     check(path, "---\npaths: **/*.ts\n---\nT.", "active: paths `**/*.ts` covers src/a.ts");
     check(

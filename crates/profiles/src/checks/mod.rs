@@ -188,7 +188,7 @@ impl Reaction {
             Reaction::IgnoresSilently => "silently ignores it",
             Reaction::Warns => "warns about it",
             Reaction::Accepts => "accepts it without a message",
-            Reaction::Standard => "requires it, but clients differ",
+            Reaction::Standard => "requires it, but some clients do not",
         }
     }
 

@@ -6,7 +6,7 @@ use semver::Version;
 
 use super::newest::NewestByPlace;
 use super::{FleetItem, FleetMember, FleetSource};
-use crate::latest::{is_version, newer_tag};
+use crate::latest::{find_newer_tag, is_version};
 
 /// A state that a repository may have besides others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,7 +121,7 @@ impl<'m> InFleet<'m> {
     /// Returns whether another repository has something newer of a source.
     fn is_source_behind(&self, source: &FleetSource) -> Option<bool> {
         let newer = source.reference.as_deref().zip(self.references.get(source.address.as_str()));
-        if newer.is_some_and(|(own, known)| newer_tag(own, known).is_some()) {
+        if newer.is_some_and(|(own, known)| find_newer_tag(own, known).is_some()) {
             return Some(true);
         }
         let created = source.created.as_deref()?;

@@ -8,7 +8,7 @@ use brief_system::System;
 
 use super::FleetSource;
 use crate::cache::{Cache, Event};
-use crate::latest::{is_version, newer_tag};
+use crate::latest::{find_newer_tag, is_version};
 use crate::manifest::ManifestPlace;
 use crate::oci::OciSource;
 use crate::remote::RemoteSource;
@@ -78,7 +78,7 @@ pub fn newest_of(
             return Ok(Some(NewestState { commit: newest, newer_tag: None }));
         };
         let latest = remote.query_latest(&cache).map_err(|error| error.to_string())?;
-        let newer_tag = newer_tag(reference, &latest.tags).map(str::to_owned);
+        let newer_tag = find_newer_tag(reference, &latest.tags).map(str::to_owned);
         Ok(Some(NewestState { commit: latest.commit, newer_tag }))
     };
     newest().transpose()

@@ -39,7 +39,7 @@ pub(super) fn finish_in(
     project: &ProjectPaths,
     disks: &mut Disks<'_>,
 ) -> Result<Finished, InstallError> {
-    let recovered = stage::recover_stage(system, disks).map_err(|error| match error {
+    let recovered = stage::replay_journal(system, disks).map_err(|error| match error {
         RecoverError::Foreign(path) => InstallError::ForeignJournal { path },
         RecoverError::Io(error) => InstallError::Io { path: project.own.clone(), error },
     })?;

@@ -6,7 +6,7 @@ use brief_system::System;
 use super::open::{check_admission, source_of};
 use super::{InstallError, ProjectPaths};
 use crate::cache::{Cache, Event};
-use crate::latest::newer_tag;
+use crate::latest::find_newer_tag;
 use crate::lock::Lock;
 use crate::manifest::Manifest;
 use crate::remote::RemoteSource;
@@ -56,10 +56,9 @@ pub fn query_newest_versions(
             Ok(latest) => (Some(latest), None),
             Err(error) => (None, Some(error.to_string())),
         };
-        let newer_tag = latest
-            .as_ref()
-            .zip(reference.as_ref())
-            .and_then(|(latest, reference)| newer_tag(reference, &latest.tags).map(str::to_owned));
+        let newer_tag = latest.as_ref().zip(reference.as_ref()).and_then(|(latest, reference)| {
+            find_newer_tag(reference, &latest.tags).map(str::to_owned)
+        });
         let commit = latest.map(|latest| latest.commit);
         all.push(Newest { name, reference, locked, commit, newer_tag, error });
     }

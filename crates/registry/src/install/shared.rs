@@ -30,7 +30,7 @@ pub(super) fn plan_shared_files(
         if is_local(&path) || compiler.could_share(&path) {
             wanted.insert(path, Vec::new());
         } else {
-            let message = "brief keeps the file: the lock names it, but no client shares it";
+            let message = "brief keeps the file: `brief.lock` lists it, but no client of the project shares it";
             plan.warn_shared(&path, message, "remove the entries of that client by hand");
         }
     }
@@ -159,7 +159,7 @@ impl SharedChange<'_> {
     /// Leaves the file as it is, with the entries that it has.
     fn refuse_change(&self, plan: &mut Plan<'_>, problem: &str) -> Vec<SharedEntry> {
         let names: Vec<String> = self.wanted.iter().map(SharedEntry::name).collect();
-        let message = format!("{problem}; brief keeps it without {}", names.join(", "));
+        let message = format!("{problem}; brief did not add {}", names.join(", "));
         plan.keep_shared(self.path, &message, "fix the file, or add the entry yourself");
         let mut entries = self.before.to_vec();
         entries.sort_unstable();

@@ -184,7 +184,7 @@ impl Manifest {
             let before = diagnostics.len();
             if let Some(problem) = name_problem(entry.key) {
                 let help = "name a source with `a-z`, `0-9` and `-`";
-                diagnostics.push(*entry.invalid_value(problem, help));
+                diagnostics.push(*entry.value_problem(problem, help));
             }
             match entry.table().map(|table| read_source(&entry, table, diagnostics)) {
                 Ok(Some(source)) if diagnostics.len() == before => self.sources.push(source),
@@ -253,7 +253,7 @@ fn read_source(
                 "clients" => clients = Some(entry.text_list()?),
                 "all" => {
                     wanted.all = entry.item.as_bool().ok_or_else(|| {
-                        entry.invalid_value("must be `true` or `false`", "write it without quotes")
+                        entry.value_problem("must be `true` or `false`", "write it without quotes")
                     })?;
                 }
                 "bundles" => {
@@ -280,21 +280,21 @@ fn read_source(
         diagnostics.extend(outcome.err().map(|problem| *problem));
     }
     let mut refuse = |problem: &str, help: &str| {
-        diagnostics.push(*named.invalid_value(problem, help));
+        diagnostics.push(*named.value_problem(problem, help));
         None
     };
     let place = match (git, oci, directory) {
         (Some(git), None, None) => ManifestPlace::Git { git, reference, subpath },
         (None, Some(_), None) if subpath.is_some() => {
             return refuse(
-                "an artifact cannot have a `subpath`",
+                "cannot have a `subpath` with `oci`",
                 "remove it: brief always installs the whole artifact",
             );
         }
         (None, Some(oci), None) => ManifestPlace::Oci { oci, reference },
         (None, None, Some(_)) if reference.is_some() || subpath.is_some() => {
             return refuse(
-                "a directory cannot have `ref` or `subpath`",
+                "cannot have `ref` or `subpath` with `directory`",
                 "name the directory itself; for a repository write `git` instead of `directory`",
             );
         }
@@ -313,7 +313,7 @@ fn read_source(
 
 fn parse_text(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     match entry.text()? {
-        "" => Err(entry.invalid_value("is empty", "remove the key, or give it a value")),
+        "" => Err(entry.value_problem("is empty", "remove the key, or give it a value")),
         text => Ok(text.to_owned()),
     }
 }
@@ -329,7 +329,7 @@ fn parse_address(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let start = redact_credentials(file.get(..start).unwrap_or_default()).len();
     let shown = Arc::new(Source::new(entry.source.path(), redact_credentials(file)));
     let span = Span::new(start, start + entry.key.len());
-    let message = format!("`{}`: contains a password", entry.path);
+    let message = format!("`{}` contains a password", entry.path);
     let problem = Diagnostic::new(rules::item::INVALID_CONFIG, &shown, span, message);
     Err(Box::new(problem.with_help(
         "remove the password: git asks your credential helper; change it if others may have seen it",
@@ -363,7 +363,7 @@ fn parse_hashes(entry: &TomlEntry<'_>) -> Result<BTreeSet<String>, TomlProblem> 
 
 fn check_name(entry: &TomlEntry<'_>, name: &str) -> Result<(), TomlProblem> {
     match name_problem(name) {
-        Some(problem) => Err(entry.invalid_value(problem, "")),
+        Some(problem) => Err(entry.invalid_value(&format!("`{name}` {problem}"), "")),
         None => Ok(()),
     }
 }

@@ -257,8 +257,8 @@ impl Stage {
         if let Err(error) = self.write_journal(system, &disks.own) {
             return Err(self.give_up(error, &disks.own));
         }
-        if let Err((done, error)) = carry_out(&self.journal, self.files.as_ref(), disks) {
-            return Err(match undo_changes(&self.journal, self.files.as_ref(), disks, done) {
+        if let Err((done, error)) = carry_out_journal(&self.journal, self.files.as_ref(), disks) {
+            return Err(match undo_journal(&self.journal, self.files.as_ref(), disks, done) {
                 Ok(()) => self.give_up(error, &disks.own),
                 Err(_) => CommitError::Half(error),
             });
@@ -308,7 +308,7 @@ pub(crate) enum CommitError {
 }
 
 /// Finishes the work of a killed run, and removes its staged files.
-pub(crate) fn recover_stage(
+pub(crate) fn replay_journal(
     system: &dyn System,
     disks: &mut Disks<'_>,
 ) -> Result<Option<Recovered>, RecoverError> {
@@ -382,7 +382,7 @@ pub(crate) fn is_pending(own: &Disk<'_>) -> bool {
 type Done = (usize, usize);
 
 /// Carries out the journal: removals first, so that a file may replace a directory.
-fn carry_out(
+fn carry_out_journal(
     journal: &Journal,
     files: &dyn Dir,
     disks: &mut Disks<'_>,
@@ -400,7 +400,7 @@ fn carry_out(
     Ok(())
 }
 
-fn undo_changes(
+fn undo_journal(
     journal: &Journal,
     files: &dyn Dir,
     disks: &mut Disks<'_>,

@@ -302,7 +302,7 @@ fn to_system_time(seconds: i64) -> Result<SystemTime, SigstoreError> {
         .and_then(|seconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)))
         // Text cannot express a later one.
         .filter(|time| *time < SystemTime::UNIX_EPOCH + Duration::from_hours(70_389_528))
-        .ok_or(SigstoreError::Invalid("a time is unreadable"))
+        .ok_or(SigstoreError::Invalid("it contains an invalid time"))
 }
 
 /// Refuses a time that is still to come.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fs;
 
 use brief_registry::{
-    Cache, Checkout, Event, FetchError, GitSource, Latest, Network, SourceAddress, newer_tag,
+    Cache, Checkout, Event, FetchError, GitSource, Latest, Network, SourceAddress, find_newer_tag,
 };
 
 use crate::support::Sandbox;
@@ -121,7 +121,7 @@ fn what_a_server_has_by_now() {
         let expected = Latest { commit: commit.clone(), tags: tags.clone() };
         assert_eq!(latest(&sandbox, text).unwrap(), expected, "{text}");
     }
-    assert_eq!(newer_tag("v1.0.0", &tags), Some("v1.1.0"));
+    assert_eq!(find_newer_tag("v1.0.0", &tags), Some("v1.1.0"));
     // Nothing was fetched.
     assert!(sandbox.calls().iter().all(|call| call == "ls-remote"), "{:?}", sandbox.calls());
     assert_eq!(sandbox.calls().len(), 7);

@@ -131,7 +131,7 @@ pub(super) fn parse_artifact_rules(
             }
             "digests-only" => {
                 let is_on = entry.item.as_bool().ok_or_else(|| {
-                    entry.invalid_value("this must be `true` or `false`", "write it without quotes")
+                    entry.value_problem("must be `true` or `false`", "write it without quotes")
                 })?;
                 rules.digests_only = is_on.then_some(line);
             }
@@ -161,7 +161,7 @@ fn parse_signers(
     let pattern = super::read::parse_pattern(entry, entry.key, home)?;
     let list = entry.item.as_array();
     let list =
-        list.ok_or_else(|| entry.invalid_value("this is not a list of signers", "write `[…]`"))?;
+        list.ok_or_else(|| entry.value_problem("must be a list of signers", "write `[…]`"))?;
     let rules: Result<Vec<SignerRule>, TomlProblem> =
         list.iter().map(|value| SignerRule::parse_rule(entry, value)).collect();
     Ok((super::read::entry_line(entry), pattern, rules?))

@@ -102,7 +102,7 @@ impl SignerRule {
         }
         let Some(table) = value.as_inline_table() else {
             let help = "write `\"sha256:…\"`, `{ key = \"sha256:…\" }` or `{ identity = \"…\", issuer = \"…\" }`";
-            return Err(entry.invalid_value("this is not a signer", help));
+            return Err(entry.value_problem("must be a signer", help));
         };
         if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
             let help = format!("known keys: {}", KEYS.join(", "));

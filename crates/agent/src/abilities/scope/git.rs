@@ -72,12 +72,12 @@ pub(super) fn scope_git_arguments(
         return Ok(args.to_vec());
     }
     if command.starts_with('-') {
-        return Err(format!("`{command}` before the command is not covered by `sh:git`"));
+        return Err(format!("`sh:git` does not cover the option `{command}` before the command"));
     }
     let commands = COMMANDS.iter().filter(|grammar| !grammar.name.starts_with('@'));
     let grammar = commands.clone().find(|grammar| grammar.name == command).ok_or_else(|| {
         let names: Vec<&str> = commands.map(|grammar| grammar.name).collect();
-        format!("`{command}` is not covered by `sh:git`, which is `{}`", names.join("`, `"))
+        format!("`sh:git` does not cover `{command}`, only `{}`", names.join("`, `"))
     })?;
     let words = grammar.scope_arguments("git", rest, checks)?;
     Ok(before.iter().chain([command]).cloned().chain(words).collect())

@@ -260,7 +260,7 @@ impl<'r> ArgumentReader<'r> {
         self.seen.push(known);
         match (value, glued) {
             (OptionValue::None, None) | (OptionValue::Optional, _) => Ok(()),
-            (OptionValue::None, Some(_)) => Err(format!("`{known}` has no value")),
+            (OptionValue::None, Some(_)) => Err(format!("`{known}` takes no value")),
             (OptionValue::Required(content), Some(value)) => {
                 self.check_value(known, content, value)
             }
@@ -276,9 +276,10 @@ impl<'r> ArgumentReader<'r> {
     ) -> Result<(), String> {
         let letters = word.get(1..).unwrap_or_default();
         if letters.bytes().all(|letter| letter.is_ascii_digit()) {
-            return self.resolve_option("-#").map(|(known, _)| self.seen.push(known)).map_err(
-                |_| format!("`{word}` is not among the options that `sh:{}` covers", self.program),
-            );
+            return self
+                .resolve_option("-#")
+                .map(|(known, _)| self.seen.push(known))
+                .map_err(|_| format!("`sh:{}` does not cover the option `{word}`", self.program));
         }
         // Some programs have options of several letters after one `-`.
         for (at, letter) in letters.char_indices() {
@@ -300,7 +301,7 @@ impl<'r> ArgumentReader<'r> {
     fn resolve_option(&self, name: &str) -> Result<(&'static str, OptionValue), String> {
         self.grammar.find_option(name).ok_or_else(|| {
             let program = self.program;
-            format!("`{name}` is not among the options that `sh:{program}` covers, in full length")
+            format!("`sh:{program}` does not cover the option `{name}`; write names in full")
         })
     }
 
@@ -328,7 +329,7 @@ impl<'r> ArgumentReader<'r> {
         content: ValueContent,
         rest: &mut std::slice::Iter<'r, String>,
     ) -> Result<(), String> {
-        let value = rest.next().ok_or_else(|| format!("`{known}` has no value"))?;
+        let value = rest.next().ok_or_else(|| format!("`{known}` needs a value"))?;
         // If the program took it for an option after all, that option would be unchecked.
         if value.len() > 1 && value.starts_with('-') {
             return Err(format!("the value `{value}` of `{known}` looks like an option"));
@@ -351,11 +352,11 @@ impl<'r> ArgumentReader<'r> {
         match &self.grammar.operands {
             Operands::Texts => Ok(()),
             Operands::Nothing => match self.operands.first() {
-                Some(word) => Err(format!("`{word}` is not covered by `sh:{}`", self.program)),
+                Some(word) => Err(format!("`sh:{}` does not cover `{word}`", self.program)),
                 None => Ok(()),
             },
             Operands::Paths(most) if self.operands.len() > *most => {
-                Err(format!("more than {most} paths are not covered by `sh:{}`", self.program))
+                Err(format!("`sh:{}` covers at most {most} paths", self.program))
             }
             Operands::Paths(_) => all(&self.operands, path),
             Operands::TextThenPaths(options) => {
@@ -370,10 +371,9 @@ impl<'r> ArgumentReader<'r> {
                 Some((command, rest)) if commands.contains(&command.as_str()) => {
                     all(rest, revision)
                 }
-                Some((command, _)) => Err(format!(
-                    "`{command}` is not among the commands that `sh:{}` covers",
-                    self.program
-                )),
+                Some((command, _)) => {
+                    Err(format!("`sh:{}` does not cover the command `{command}`", self.program))
+                }
             },
         }
     }

@@ -32,9 +32,9 @@ pub(super) fn find_words(args: &[String], checks: Checks<'_>) -> Result<Vec<Stri
     let mut expression = expression.iter();
     while let Some(word) = expression.next() {
         if has(FIND_WITH_TEXT, word) {
-            expression.next().ok_or_else(|| format!("`{word}` has no value"))?;
+            expression.next().ok_or_else(|| format!("`{word}` needs a value"))?;
         } else if !has(FIND_ALONE, word) {
-            return Err(format!("`{word}` is not among the words that `sh:find` covers"));
+            return Err(format!("`sh:find` does not cover `{word}`"));
         }
     }
     Ok(args.to_vec())

@@ -482,17 +482,17 @@ fn beginnings_and_values_that_look_like_options_are_refused() {
         ["git log --max", "git log --onelin", "git diff --sta", "tar --lis -f a", "sed --quie p"]
     {
         let reason = judge(&split(line)).unwrap_err();
-        assert!(reason.contains("in full length"), "{line}: {reason}");
+        assert!(reason.contains("write names in full"), "{line}: {reason}");
     }
     for line in ["git log -n --output=x", "git checkout -b --orphan", "head -n --x a"] {
         let reason = judge(&split(line)).unwrap_err();
         assert!(reason.contains("looks like an option"), "{line}: {reason}");
     }
-    assert_eq!(judge(&split("git log --oneline=x")).unwrap_err(), "`--oneline` has no value");
-    assert_eq!(judge(&split("git log -n")).unwrap_err(), "`-n` has no value");
+    assert_eq!(judge(&split("git log --oneline=x")).unwrap_err(), "`--oneline` takes no value");
+    assert_eq!(judge(&split("git log -n")).unwrap_err(), "`-n` needs a value");
     let unknown = judge(&split("git push origin")).unwrap_err();
     assert!(
-        unknown.starts_with("`push` is not covered by `sh:git`, which is `add`, `blame`"),
+        unknown.starts_with("`sh:git` does not cover `push`, only `add`, `blame`"),
         "{unknown}"
     );
     // An unlisted program gets its arguments unchecked.

@@ -137,7 +137,7 @@ fn hidden_from_tar(
     let base = match split.directories.as_slice() {
         [] => "",
         [one] => one.trim_start_matches("./").trim_end_matches('/'),
-        _ => return Err("more than one `-C` is not covered by `sh:tar`".to_owned()),
+        _ => return Err("`sh:tar` covers only one `-C`".to_owned()),
     };
     let base = if base == "." { "" } else { base };
     let placed = |path: &String| {
@@ -184,11 +184,12 @@ fn narrow_git(
         return unchanged();
     }
     if before.iter().any(|word| word == "--literal-pathspecs") {
-        return Err(format!("`--literal-pathspecs` with `{command}` is not covered by `sh:git`"));
+        return Err(format!("`sh:git` does not cover `--literal-pathspecs` with `{command}`"));
     }
     if split.contains_any(&["--autostash"]) {
         return Err(
-            "`--autostash` is not covered by `sh:git` where files may hold secrets".to_owned()
+            "`sh:git` does not cover `--autostash` in a project with files that may hold secrets"
+                .to_owned(),
         );
     }
     let excluded = hidden.iter().map(|entry| format!(":(exclude,top,literal){}", entry.path));

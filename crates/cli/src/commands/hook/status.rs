@@ -229,7 +229,7 @@ fn print_hook_status(ui: &mut Ui, status: &HookStatus) -> Result {
     for UnknownName { kind, name } in &status.unknown {
         let what = kind.as_str();
         ui.print_line(format_args!(
-            "  note: the client sent an unknown {what}, `{name}`; the hook delivers only what is certain"
+            "  note: the client sent an unknown {what}, `{name}`; the hook delivers only guidance that certainly applies"
         ))?;
     }
     if let Some(note) = &status.note {

@@ -107,7 +107,7 @@ pub(in crate::commands) fn accept_tools(
         "afterwards, brief blocks new or changed tools of these servers until you accept them",
     )?;
     if !ui.confirm("Accept these tools?")? {
-        ui.print_status("nothing is recorded")?;
+        ui.print_status("nothing was recorded")?;
         return Err(CommandError::reported(ErrorKind::Refused));
     }
     store.record_all(&new)?;

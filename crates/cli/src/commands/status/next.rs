@@ -54,7 +54,10 @@ pub(super) fn choose_next_commands(session: &Session, status: &mut Status) {
     status.next = next;
 }
 
-/// Returns the command that brings most to a client that misses something.
+/// The most clients that a command names; `brief hook install` alone asks about all of them.
+const MOST_NAMED: usize = 4;
+
+/// Returns the command that brings most to the clients that miss something.
 fn find_delivery_command(session: &Session, clients: &[ClientStatus]) -> Option<NextCommand> {
     let is_forbidden = session
         .load_policy()
@@ -62,15 +65,12 @@ fn find_delivery_command(session: &Session, clients: &[ClientStatus]) -> Option<
     let mut lacking: Vec<&ClientStatus> =
         clients.iter().filter(|client| client.missing > 0).collect();
     lacking.sort_by_key(|client| Reverse(client.missing));
-    lacking.into_iter().find_map(|client| {
+    lacking.iter().find_map(|client| {
         let name = &client.client;
         let items = if client.missing == 1 { "item" } else { "items" };
         match client.cause? {
             MissingCause::NoHook if is_forbidden => None,
-            MissingCause::NoHook => Some(NextCommand::new(
-                format!("brief hook install {name}"),
-                format!("deliver the missing {items}"),
-            )),
+            MissingCause::NoHook => Some(install_hooks(&lacking)),
             MissingCause::SwitchedOff
             | MissingCause::ProgramNotFound
             | MissingCause::NotApproved => Some(NextCommand::new(
@@ -82,6 +82,20 @@ fn find_delivery_command(session: &Session, clients: &[ClientStatus]) -> Option<
             }),
         }
     })
+}
+
+/// Returns one command for all clients that lack nothing but a hook.
+fn install_hooks(lacking: &[&ClientStatus]) -> NextCommand {
+    let without_hook =
+        lacking.iter().filter(|client| matches!(client.cause, Some(MissingCause::NoHook)));
+    let names: Vec<&str> = without_hook.clone().map(|client| client.client.as_str()).collect();
+    let command = match names.len() {
+        0..=MOST_NAMED => format!("brief hook install {}", names.join(" ")),
+        _ => "brief hook install".to_owned(),
+    };
+    let is_one = names.len() == 1 && without_hook.clone().all(|client| client.missing == 1);
+    let items = if is_one { "item" } else { "items" };
+    NextCommand::new(command, format!("deliver the missing {items}"))
 }
 
 /// Returns a file to ask about: in the project's main language, with much guidance, not far below the top.

@@ -133,7 +133,7 @@ fn trust_files(
     }
     ui.print_status("trust covers the files as shown, not what they start or read")?;
     if !ui.confirm("Trust these?")? {
-        ui.print_status("nothing is recorded")?;
+        ui.print_status("nothing was recorded")?;
         return Err(CommandError::reported(ErrorKind::Refused));
     }
     for TrustCandidate { path, content } in &candidates {
@@ -251,7 +251,7 @@ fn list_entries(ui: &mut Ui, session: &Session, store: &TrustStore<'_>, json: bo
         ui.print_line(format!("project {} {}", entry.identity, entry.path))?;
     }
     if store.entries().len() + store.projects().len() == 0 {
-        ui.print_status("nothing is recorded")?;
+        ui.print_status("nothing was recorded")?;
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(super) fn trust_project(
          it does not cover installed items, or copies of the project elsewhere",
     )?;
     if !ui.confirm("Trust this project?")? {
-        ui.print_status("nothing is recorded")?;
+        ui.print_status("nothing was recorded")?;
         return Err(CommandError::reported(ErrorKind::Refused));
     }
     store.record_project(&project)?;

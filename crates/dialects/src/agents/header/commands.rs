@@ -24,7 +24,7 @@ pub(super) fn parse_commands(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<
             rules::agent_file::TOO_MANY_COMMANDS,
             node.span(),
             message,
-            "move some to a folder",
+            "move some to a directory",
         );
     }
     let mut entries = Vec::new();

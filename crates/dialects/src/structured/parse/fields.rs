@@ -26,7 +26,7 @@ impl ContextFileReader<'_> {
             }
             Value::Scalar(_) | Value::Null => self.report_missing_field(node, field),
             other => {
-                let problem = format!("{field} is text, not {}", other.noun());
+                let problem = format!("{field} must be text, not {}", other.noun());
                 let help = "quote it, or write it as a block after `|`";
                 self.report_field_error(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
             }
@@ -44,7 +44,7 @@ impl ContextFileReader<'_> {
             other => {
                 self.report_ignored_field(
                     node.span(),
-                    &format!("{field} is text, not {}", other.noun()),
+                    &format!("{field} must be text, not {}", other.noun()),
                 );
                 None
             }
@@ -78,7 +78,7 @@ impl ContextFileReader<'_> {
                 pattern.into_iter().map(|pattern| (pattern, node.span())).unzip()
             }
             Value::Mapping(_) => {
-                let problem = format!("{field} is a list of patterns, not a mapping");
+                let problem = format!("{field} must be a list of patterns, not a mapping");
                 let help = format!("write `{field}: [\"**/*.ext\"]`");
                 self.report_field_error(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
                 (Vec::new(), Vec::new())
@@ -92,7 +92,7 @@ impl ContextFileReader<'_> {
         let (source, place) = (&self.file.source, self.place);
         let written = source.slice(span);
         let problem = format!(
-            "{place}: {field} is a list of patterns; a single string is read as a list of one"
+            "{place}: {field} must be a list of patterns; brief reads a single string as a list of one"
         );
         let is_one_line = !written.is_empty() && !written.contains('\n');
         let fix = (is_one_line && !self.is_shared(span)).then(|| {
@@ -120,7 +120,7 @@ impl ContextFileReader<'_> {
                 return None;
             }
             other => {
-                let problem = format!("a {field} pattern is text, not {}", other.noun());
+                let problem = format!("a {field} pattern must be text, not {}", other.noun());
                 self.report_field_error(rules::agents_yaml::WRONG_TYPE, span, problem, "quote it");
                 return None;
             }
@@ -194,7 +194,7 @@ impl ContextFileReader<'_> {
                 self.invalid_word(rules::agents_yaml::INVALID_ON, node, word, problem, &ON_VALUES);
             }
             other => {
-                let problem = format!("on is a word or a list of words, not {}", other.noun());
+                let problem = format!("on must be a word or a list of words, not {}", other.noun());
                 let help = "write `on: edit` or `on: [read, edit]`";
                 self.report_field_error(rules::agents_yaml::INVALID_ON, node.span(), problem, help);
             }
@@ -222,7 +222,7 @@ impl ContextFileReader<'_> {
                 );
             }
             other => {
-                let problem = format!("when is one word, not {}", other.noun());
+                let problem = format!("when must be one word, not {}", other.noun());
                 self.report_field_error(
                     rules::agents_yaml::INVALID_WHEN,
                     node.span(),
@@ -240,7 +240,7 @@ impl ContextFileReader<'_> {
             Value::Scalar("true") => true,
             Value::Scalar("false") | Value::Null => false,
             _ => {
-                let problem = format!("{}: hold is `true` or `false`", self.place);
+                let problem = format!("{}: hold must be `true` or `false`", self.place);
                 self.report(rules::agents_yaml::INVALID_HOLD, node.span(), problem, "is ignored");
                 false
             }
