@@ -277,7 +277,7 @@ fn a_broken_file_is_mentioned() {
                claude, codex, copilot, cursor: missing (no hook)
                > GOOD
     ------- stderr -------
-    error[agents-yaml/wrong-type]: AGENTS.yaml:1:10: `context` is a list of entries, not a mapping
+    error[agents-yaml/wrong-type]: AGENTS.yaml:1:10: `context` must be a list of entries, not a mapping
     [EOF]
     ");
 }

@@ -64,7 +64,7 @@ fn every_typo_is_named_with_its_line_and_a_way_out() {
         "6: `sources.c.directory` must be a string (write it in quotes)",
         "5: `sources.c` has no address (write `git = \"…\"`, `oci = \"…\"` or `directory = \"…\"`)",
         "9: `sources.d.exclude`: unknown kind `skil` (did you mean `skill/a`?)",
-        "10: `sources.d.skills` has characters other than a-z, 0-9 and `-` ()",
+        "10: `sources.d.skills`: `Bad_Name` has characters other than a-z, 0-9 and `-` ()",
     ];
     assert_eq!(found, expected);
 }
