@@ -147,17 +147,25 @@ fn print_indented(ui: &mut Ui, text: &str) -> Result {
     ui.print_line("")
 }
 
-/// Prints for each client that misses something what keeps it away, and the step that changes that.
+/// Prints for each client that misses something what keeps it away, and the step that changes that. One command installs
+/// the hooks of all clients that lack one.
 fn print_fixes(ui: &mut Ui, viewers: &[Viewer], sees: &Sees<'_>) -> Result {
     let missing = viewers.iter().zip(&sees.totals).filter(|(_, total)| total.missing > 0);
+    let hint_for = |names: &str| format!("run `brief hook install {names}`");
+    let mut without_hook: Vec<&str> = Vec::new();
     for (viewer, _) in missing {
         let Some(reason) = viewer.delivery.missing_reason() else { continue };
         ui.print_status(&format!("{}: {reason}", viewer.client))?;
-        if let Some(fix) = viewer.delivery.fix() {
-            ui.print_hint(&fix)?;
+        match viewer.delivery.fix() {
+            Some(fix) if fix == hint_for(&viewer.client) => without_hook.push(&viewer.client),
+            Some(fix) => ui.print_hint(&fix)?,
+            None => {}
         }
     }
-    Ok(())
+    match without_hook[..] {
+        [] => Ok(()),
+        _ => ui.print_hint(&hint_for(&without_hook.join(" "))),
+    }
 }
 
 /// The name of a row: its place, and the name of the item.
@@ -179,9 +187,13 @@ impl RowName {
     /// Returns the forms of the name, the longest first.
     fn forms(&self) -> impl Iterator<Item = String> {
         let parts: Vec<&str> = self.place.split('/').collect();
-        let tails = (1..parts.len()).map(|first| format!("…/{}", parts[first..].join("/")));
-        let tails: Vec<String> = tails.collect();
-        [self.full_name(), self.place.clone()].into_iter().chain(tails)
+        let cut = |first: usize| format!("{}/…/{}", parts[0], parts[first..].join("/"));
+        let mut forms = vec![self.full_name(), self.place.clone()];
+        forms.extend((2..parts.len()).map(cut));
+        forms.extend(
+            parts.split_first().and_then(|(_, below)| below.last()).map(|last| format!("…/{last}")),
+        );
+        forms.into_iter()
     }
 }
 
@@ -293,7 +305,7 @@ mod tests {
             [
                 "a/skills/publish-cli/SKILL.md:5  publish-cli",
                 "b/skills/publish-cli/SKILL.md:5  publish-cli",
-                "…/long/way/to/some/RULES.md:1",
+                "docs/…/way/to/some/RULES.md:1",
                 "AGENTS.md:1  AGENTS",
             ]
         );

@@ -37,9 +37,8 @@ fn a_matrix_shows_who_sees_what() {
     missing                                   ~10                ~7
     ------- stderr -------
     claude: no hook is installed for Claude Code
-    hint: run `brief hook install claude`
     cursor: no hook is installed for Cursor
-    hint: run `brief hook install cursor`
+    hint: run `brief hook install claude cursor`
     [EOF]
     ");
     let one = mixed().run(&["show", "src/a.py", "codex"]);
