@@ -164,7 +164,7 @@ fn beside_other_guidance_the_entries_are_comments() {
     let written = project.run(&["init"]);
     assert_eq!(written.code, Some(0), "{written}");
     assert!(
-        written.stderr.contains("because the project has guidance, such as AGENTS.md"),
+        written.stderr.contains("because the project already has guidance, such as AGENTS.md"),
         "{written}"
     );
     let context = project.run(&["context", "AGENTS.yaml", "--on", "edit"]);

@@ -131,7 +131,10 @@ fn a_file_that_is_not_json_is_left_alone() {
     let project = installed(project);
     let output = run(&project, &["sync"]);
     assert!(output.stdout.contains("warning[item/shared-file]: is not JSON"), "{output}");
-    assert!(output.stdout.contains("without instructions[.agents/rules/**/RULE.md]"), "{output}");
+    assert!(
+        output.stdout.contains("did not add instructions[.agents/rules/**/RULE.md]"),
+        "{output}"
+    );
     assert_eq!(project.read("opencode.json"), "not json\n");
 }
 
