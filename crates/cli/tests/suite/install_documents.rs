@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use serde_json::Value;
-
-use crate::install::{consumer, guidance, item, run};
+use crate::install::{consumer, guidance, run};
 use crate::{project, workspace};
 
 fn document(path: &str) -> String {
@@ -17,62 +15,6 @@ fn block(page: &str, heading: &str) -> String {
     let start = page.find(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("no {heading}"));
     let block = page[start..].split("\n```").nth(1).unwrap();
     block.split_once('\n').unwrap().1.to_owned()
-}
-
-/// Returns all keys with the way to them; of a list, those of its first entry.
-fn keys(value: &Value, way: &str, found: &mut Vec<String>) {
-    match value {
-        // Its keys are the author's.
-        Value::Object(_) if way.ends_with(".metadata") => {}
-        Value::Object(object) => {
-            for (key, value) in object {
-                let way = format!("{way}.{key}");
-                found.push(way.clone());
-                keys(value, &way, found);
-            }
-        }
-        Value::Array(list) => {
-            if let Some(first) = list.first() {
-                keys(first, &format!("{way}[]"), found);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn all_keys(json: &str) -> Vec<String> {
-    let value: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
-    let mut found = Vec::new();
-    keys(&value, "", &mut found);
-    found
-}
-
-/// `docs/reference/json.md`: the documented objects have the keys of real ones.
-#[test]
-fn the_documented_json_has_the_real_keys() {
-    let page = document("docs/reference/json.md");
-    let project = consumer().with_file(".claude/rules/money.md", "mine\n");
-    let remote = guidance(&project);
-    let args = ["add", "acme/guidance@v1.0.0", "base", "--adopt", ".claude", "--json"];
-    let added = run(&project, &args).stdout;
-    let documented = block(&page, "`brief sync|add|remove|update|clean --json`");
-    assert_eq!(all_keys(&documented), all_keys(&added));
-    let list = run(&project, &["list", "--json"]).stdout;
-    assert_eq!(all_keys(&block(&page, "`brief list --json`")), all_keys(&list));
-    let offers = run(&project, &["list", "guidance", "--json"]).stdout;
-    let documented = block(&page, "`brief list SOURCE --json`");
-    assert_eq!(all_keys(&documented), all_keys(&offers));
-    remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
-    remote.git(&["tag", "v1.1.0"]);
-    let outdated = project.run(&["update", "--check", "--json"]).stdout;
-    assert_eq!(all_keys(&block(&page, "`brief update --check --json`")), all_keys(&outdated));
-    project.write(".claude/rules/money.md", "mine\n");
-    let doctor = project.run(&["doctor", "--json"]).stdout;
-    let documented = block(&page, "`brief doctor --json`");
-    assert_eq!(all_keys(&documented), all_keys(&doctor));
-    let documented: Value = serde_json::from_str(&documented).unwrap();
-    let real: Value = serde_json::from_str(&doctor).unwrap();
-    assert_eq!(documented["findings"][0], real["findings"][0]);
 }
 
 /// `docs/reference/registries.md`: the manifest and the lock that it shows are ones.
