@@ -42,7 +42,7 @@ pub(crate) fn ask_with(
 /// Asks about a path at a moment.
 pub(crate) fn ask_at(system: &MemorySystem, path: &str, moment: &Moment) -> Words {
     let mut words = Words::default();
-    with_guidance(system, path, |guidance, target| {
+    with_guidance_at(system, path, moment, |guidance, target| {
         let mut answer = Resolution::default();
         guidance.resolve_items(moment, &mut answer);
         words = in_words(&answer, target.slashed());
@@ -98,8 +98,20 @@ pub(crate) fn with_guidance(
     path: &str,
     look: impl FnOnce(&dyn DialectGuidance, &Target),
 ) {
+    with_guidance_at(system, path, &Moment::default(), look);
+}
+
+/// Reads the same for the client of a moment, where it was started.
+fn with_guidance_at(
+    system: &MemorySystem,
+    path: &str,
+    asked: &Moment,
+    look: impl FnOnce(&dyn DialectGuidance, &Target),
+) {
     let root = Root::open(system, Path::new("/p")).expect("the project is there");
-    let moment = Moment::from_path(system, root, Path::new("/p"), Path::new(path));
+    let mut moment = Moment::from_path(system, root, Path::new("/p"), Path::new(path));
+    moment.client.clone_from(&asked.client);
+    moment.started = asked.started.clone().or(moment.started);
     let target = moment.located_target().expect("it is inside");
     let guidance = Native.read_guidance(system, &moment, None).expect("it answers");
     look(guidance.as_ref(), target);
