@@ -59,8 +59,9 @@ impl ReplayedEvent<'_> {
             _ if is_used => return false,
             _ => SAME_EVENT,
         };
-        let passed = later.at.checked_sub(self.at).map(Duration::from_millis);
-        self.name == later.name && passed.is_some_and(|passed| passed < longest)
+        // The hook that asked for the time first may be the second one to write.
+        let between = Duration::from_millis(self.at.abs_diff(later.at));
+        self.name == later.name && between < longest
     }
 }
 
@@ -210,5 +211,25 @@ impl MemoryLine<'_> {
     /// Returns the letter of the origin; `None` for a line of an earlier version.
     pub(super) fn origin_letter(&self) -> Option<char> {
         self.owner?.chars().next().filter(|letter| !letter.is_ascii_hexdigit())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Replay;
+
+    /// L02: two hooks of one event write in any order, whatever the times that they have read before: the first line of an entry stays.
+    #[test]
+    fn l02_an_event_that_two_hooks_report_is_one_in_either_order() {
+        for (first, second, owner) in [
+            (1_000, 1_040, "s1-1"),
+            (1_040, 1_000, "s1-1"),
+            (1_000, 9_000, "s2-2"),
+            (9_000, 1_000, "s2-2"),
+        ] {
+            let text = format!("!new {first} *@ -\nab 3 s1-1\n!new {second} *@ -\nab 3 s2-2\n");
+            let told = Replay::parse(&text).told;
+            assert_eq!(told["ab"].owner, Some(owner), "{text}");
+        }
     }
 }
