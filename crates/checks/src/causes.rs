@@ -72,6 +72,17 @@ pub(crate) fn fold_causes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let kept = usize::from(!HABITS.contains(&one.rule));
         Some(without_values(&one.message, kept))
     });
+    let found = fold_findings(
+        found,
+        |_| 2,
+        |one| {
+            // Two names of one sentence, such as two targets that are both gone.
+            let is_reference = one.code().starts_with("guidance/missing-");
+            let line = one.source.line_number(one.span.start);
+            let shape = without_values(&one.message, 0);
+            is_reference.then(|| format!("{}\0{line}\0{shape}", one.path().display()))
+        },
+    );
     let found = fold_findings(found, least_for_format(ALIKE_IN_FILE), |one| {
         let shape = without_values(&one.message, 0);
         Some(format!("{}\0{shape}", one.path().display()))
@@ -247,6 +258,18 @@ mod tests {
         };
         assert_eq!(shown(names(3)).len(), 3);
         assert_eq!(shown(names(30)), ["`0` is not a valid name +29"]);
+        // Two names of one line have one cause, and two of two lines have two.
+        let targets = ["a", "b"].map(|name| {
+            let message = format!("unknown make target `{name}`: not defined in `Makefile`");
+            finding(rules::guidance::MISSING_TARGET, "CLAUDE.md", &message)
+        });
+        assert_eq!(shown(targets.to_vec()).len(), 1);
+        let source = Arc::new(Source::new("CLAUDE.md", "a\nb"));
+        let mut apart = targets.to_vec();
+        for (at, one) in apart.iter_mut().enumerate() {
+            (one.source, one.span) = (Arc::clone(&source), Span::empty_at(2 * at));
+        }
+        assert_eq!(shown(apart).len(), 2);
         // Other links have other causes, unless one file has them all.
         let links = |path: &dyn Fn(usize) -> String| -> Vec<Diagnostic> {
             let link = |at| {

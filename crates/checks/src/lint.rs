@@ -276,7 +276,7 @@ impl<'s> Lint<'s> {
                 let new = refused.into_iter().filter(|one| !is_told(one, &found));
                 // The author of a file in Git LFS has its content: it cannot be installed, and is no mistake of the file.
                 let new = new.map(|one| {
-                    if one.message.contains("Git LFS pointer") {
+                    if files::is_large_file(&one) {
                         one.with_severity(Severity::Warning)
                     } else {
                         one
@@ -294,6 +294,7 @@ impl<'s> Lint<'s> {
         drop_unknowable(&mut found);
         drop_echoes(&mut found);
         self.drop_used_files(catalog, &mut found);
+        self.drop_ignored_imports(&mut found);
         found.retain(|diagnostic| self.is_reported(diagnostic) && !self.is_of_a_test(diagnostic));
         let mut files = catalog.checked_files();
         files.extend(found.iter().map(Diagnostic::path).filter(|path| {

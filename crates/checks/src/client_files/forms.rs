@@ -458,7 +458,8 @@ fn rule_problem(rule: &str, allows: bool) -> Option<(&'static str, &'static str)
     }
 }
 
-/// Checks the names of tools. Where many are unknown, the list is for another client, which is said once.
+/// Checks the names of tools. Names that are like none of the client's are one finding; where many are unknown, the list is
+/// for another client.
 pub(super) fn tool_names<'n>(
     check: &mut FileCheck<'_>,
     names: impl Iterator<Item = (&'n str, Span)>,
@@ -475,16 +476,26 @@ pub(super) fn tool_names<'n>(
     let unknown: Vec<(&str, Span)> = names.filter(|(name, _)| !is_known(name)).collect();
     let known: Vec<&str> =
         known.iter().map(|one| &**one).filter(|one| !one.contains('*')).collect();
-    if unknown.len() > MANY_TOOLS {
+    let has_near = |(name, _): &(&str, Span)| find_nearest(name, &known).is_some();
+    let (mut single, mut alike): (Vec<_>, Vec<_>) = if unknown.len() > MANY_TOOLS {
+        (Vec::new(), unknown)
+    } else {
+        unknown.into_iter().partition(has_near)
+    };
+    if let [first, _, ..] = alike[..] {
         let shown: Vec<String> =
-            unknown.iter().take(MANY_TOOLS).map(|(name, _)| format!("`{name}`")).collect();
-        let more = unknown.len() - MANY_TOOLS;
-        let message = format!("unknown tools {} and {more} more", shown.join(", "));
-        check.report(rules::client::UNKNOWN_TOOL, unknown[0].1, &message, spot.reaction);
+            alike.iter().take(MANY_TOOLS).map(|(name, _)| format!("`{name}`")).collect();
+        let more = match alike.len().saturating_sub(MANY_TOOLS) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let message = format!("unknown tools {}{more}", shown.join(", "));
+        check.report_several(rules::client::UNKNOWN_TOOL, first.1, &message, spot.reaction);
         check.add_advice("use this client's names for the tools".to_owned(), None);
-        return;
+    } else {
+        single.append(&mut alike);
     }
-    for (name, span) in unknown {
+    for (name, span) in single {
         let message = format!("unknown tool `{name}`");
         check.report(rules::client::UNKNOWN_TOOL, span, &message, spot.reaction);
         if let Some(meant) = find_sure_match(name, &known) {

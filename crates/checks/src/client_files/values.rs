@@ -61,6 +61,28 @@ impl<'k> Spot<'k> {
 impl FileCheck<'_> {
     /// Reports a problem: `message` is followed by the client's reaction.
     pub(super) fn report(&mut self, rule: Rule, span: Span, message: &str, reaction: Reaction) {
+        self.report_phrase(rule, span, message, (reaction, reaction.phrase()));
+    }
+
+    /// Reports a problem of several names at once.
+    pub(super) fn report_several(
+        &mut self,
+        rule: Rule,
+        span: Span,
+        message: &str,
+        reaction: Reaction,
+    ) {
+        let phrase = reaction.phrase().replace(" it", " them");
+        self.report_phrase(rule, span, message, (reaction, &phrase));
+    }
+
+    fn report_phrase(
+        &mut self,
+        rule: Rule,
+        span: Span,
+        message: &str,
+        (reaction, phrase): (Reaction, &str),
+    ) {
         let named = self.checks.versioned_name(self.file);
         let evidence = self.checks.seen_in(self.file).how;
         let message = match (reaction, evidence) {
@@ -70,7 +92,7 @@ impl FileCheck<'_> {
             (_, Evidence::Documents) => {
                 format!("{message}, according to the documentation of {named}")
             }
-            (_, Evidence::Run) => format!("{message}: {named} {}", reaction.phrase()),
+            (_, Evidence::Run) => format!("{message}: {named} {phrase}"),
         };
         let rule =
             if reaction == Reaction::Standard { rules::client::SKILL_STANDARD } else { rule };

@@ -5,16 +5,25 @@ use std::path::Path;
 
 use brief_dialects::portable;
 use brief_engine::Catalog;
+use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::{Diagnostic, Severity, rules};
-use brief_system::paths::to_slashed;
+use brief_system::paths::{cleaned_below, to_slashed};
 
 use super::Lint;
 use crate::uses::UsingTexts;
 
+/// Files that a client loads from a directory, and that are no part of an item there.
+const MAIN_TEXTS: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
+
+/// Returns whether an item cannot be installed because the content of one of its files is in Git LFS.
+pub(super) fn is_large_file(found: &Diagnostic) -> bool {
+    found.message.contains("Git LFS pointer")
+}
+
 impl Lint<'_> {
     /// Makes warnings of links to other files of the repository where nothing says that it is a registry: clients follow them,
     /// and only an installation of single items does not.
-    pub(super) fn lower_links(&self, catalog: &Catalog, found: &mut [Diagnostic]) {
+    pub(super) fn lower_links(&self, catalog: &Catalog, found: &mut Vec<Diagnostic>) {
         let root = self.root.path();
         let is_registry = catalog.files().is_some_and(|files| {
             let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
@@ -23,6 +32,13 @@ impl Lint<'_> {
         if is_registry {
             return;
         }
+        // Clients of a clone have the content of a file in Git LFS.
+        found.retain(|one| one.rule != rules::item::UNREADABLE || !is_large_file(one));
+        // `CLAUDE.md` beside a skill is for those who work on it.
+        found.retain(|one| {
+            let link = one.message.split('`').nth(1).unwrap_or_default();
+            one.rule != rules::item::NOT_A_FILE || !MAIN_TEXTS.contains(&link)
+        });
         for one in found.iter_mut().filter(|one| one.rule == rules::item::NOT_A_FILE) {
             let below = one.message.split('`').nth(1).unwrap_or_default();
             let link = one.path().parent().map(|item| self.system.resolve(&item.join(below)));
@@ -30,6 +46,21 @@ impl Lint<'_> {
                 one.severity = Severity::Warning;
             }
         }
+    }
+
+    /// Removes imports of files that version control ignores: they are there for whoever has written one.
+    pub(super) fn drop_ignored_imports(&self, found: &mut Vec<Diagnostic>) {
+        let ignored = IgnoreFiles::new(self.system, &self.root);
+        found.retain(|one| {
+            if one.rule != rules::client::IMPORT_MISSING {
+                return true;
+            }
+            let name = one.message.split('`').nth(1).and_then(|name| name.strip_prefix('@'));
+            let above =
+                one.path().parent().and_then(|above| above.strip_prefix(self.root.path()).ok());
+            let below = name.zip(above).and_then(|(name, above)| cleaned_below(&above.join(name)));
+            below.is_none_or(|below| !ignored.is_ignored(&below))
+        });
     }
 
     /// Removes files that no client reads by itself and that something in the project uses: a workflow, a script, another page, a

@@ -138,7 +138,16 @@ fn read_command(line: &str, command: &SimpleCommand) -> Vec<CommandName> {
         let span = Span::new(word.start, word.start + word.text.len());
         CommandName { named, span, directory: directory.clone() }
     });
-    names.collect()
+    names.filter(|name| !starts_placeholder(line.get(name.span.end..))).collect()
+}
+
+/// Returns whether a text goes on with a placeholder: `<directory>`, which a shell takes for a redirection.
+fn starts_placeholder(rest: Option<&str>) -> bool {
+    let inside = rest.and_then(|rest| rest.strip_prefix('<')).and_then(|rest| rest.split_once('>'));
+    inside.is_some_and(|(name, _)| {
+        name.starts_with(char::is_alphabetic)
+            && name.chars().all(|letter| letter.is_alphanumeric() || "_- .|".contains(letter))
+    })
 }
 
 /// Names of scripts that are hardly ever names of programs.

@@ -4,6 +4,8 @@
 //! the nearest does not have it. A file that computes its names, or includes what cannot be found, is open:
 //! nothing is missing in it.
 
+mod formats;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -13,13 +15,16 @@ use brief_dialects::ProjectFiles;
 use brief_dialects::dependencies::manifests::{find_table, parse_toml};
 use brief_syntax::near_miss::find_nearest;
 use brief_syntax::walk::IgnoreFiles;
-use brief_syntax::yaml::{Node, Value, Yaml};
 use brief_syntax::{Root, limits};
 use brief_system::System;
 use toml_edit::Document;
 
 use super::commands::Runner;
 use crate::words::split_words;
+use formats::{
+    json_keys, parse_justfile, parse_makefile, parse_noxfile, parse_taskfile, single_name,
+    toml_keys,
+};
 
 /// The limit for files of one kind that are looked into; beyond it nothing is missing.
 const MOST_FILES: usize = 500;
@@ -85,6 +90,16 @@ pub(crate) enum Lookup {
     NoManifest,
 }
 
+/// Returns whether a file is in the part of a repository that a text of this directory is about; a client's directory, such as
+/// `.claude/agents`, is about the one that holds it.
+fn is_in_part(path: &str, directory: &str) -> bool {
+    let part = match directory.split('/').position(|name| name.starts_with('.')) {
+        Some(at) => directory.split('/').take(at).collect::<Vec<_>>().join("/"),
+        None => directory.to_owned(),
+    };
+    Path::new(path).starts_with(part)
+}
+
 /// Reads the files of a project that define targets.
 pub(crate) struct Manifests<'c> {
     pub(crate) system: &'c dyn System,
@@ -121,6 +136,12 @@ impl<'c> Manifests<'c> {
         };
         let above = files.iter().filter_map(|path| Some((depth(path)?, path)));
         let manifest = above.max_by_key(|(depth, _)| *depth).map(|(_, path)| path);
+        // What only other parts of the repository define says nothing of this one.
+        let is_of_part = |path: &String| is_in_part(path, directory);
+        let is_project_wide = runner.facts().is_project_wide;
+        if manifest.is_none() && !is_project_wide && !files.iter().any(is_of_part) {
+            return Lookup::There;
+        }
         let manifest = manifest.unwrap_or(&files[0]);
         // A slip of a name that the nearest file has is not meant for another, whatever that computes.
         if self.is_made(runner, directory, manifest) {
@@ -144,7 +165,7 @@ impl<'c> Manifests<'c> {
             names.extend(defined.names.iter().cloned());
         }
         if let Some(other) = elsewhere {
-            if runner.facts().is_project_wide || depth(manifest).is_none() {
+            if is_project_wide || depth(manifest).is_none() {
                 return Lookup::There;
             }
             return Lookup::Elsewhere { manifest: manifest.clone(), other: other.clone() };
@@ -367,234 +388,4 @@ fn is_called_manifest(runner: Runner, path: &str) -> bool {
 /// Returns whether a name ends in one of these after its last dot.
 pub(crate) fn has_extension(name: &str, extensions: &[&str]) -> bool {
     name.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
-}
-
-fn single_name(name: Option<&str>) -> DefinedNames {
-    DefinedNames { names: name.map(str::to_owned).into_iter().collect(), ..DefinedNames::default() }
-}
-
-fn toml_keys(text: &str, keys: &[&str], opens: &[&str]) -> DefinedNames {
-    let Some(document) = parse_toml(text) else { return DefinedNames::open_ended() };
-    let (last, way) = opens.split_last().map_or(("", &[][..]), |(last, way)| (*last, way));
-    let is_open = find_table(&document, way).is_some_and(|table| table.contains_key(last));
-    let names = find_table(&document, keys).into_iter().flat_map(|table| table.iter());
-    DefinedNames {
-        names: names.map(|(name, _)| name.to_owned()).collect(),
-        is_open,
-        ..DefinedNames::default()
-    }
-}
-
-fn json_keys(text: &str, key: &str) -> DefinedNames {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else {
-        return DefinedNames::open_ended();
-    };
-    let names = value.get(key).and_then(|keys| keys.as_object());
-    let names = names.into_iter().flat_map(|keys| keys.keys().cloned()).collect();
-    DefinedNames { names, ..DefinedNames::default() }
-}
-
-/// Reads the rules of a makefile. Variables that are set in it to plain words are replaced.
-fn parse_makefile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
-    let mut found = DefinedNames::default();
-    let mut variables: BTreeMap<&str, &str> = BTreeMap::new();
-    let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
-    for line in joined.lines() {
-        if line.starts_with('\t') || line.trim_start().starts_with('#') {
-            continue;
-        }
-        let line = line.split(" #").next().unwrap_or(line);
-        let trimmed = line.trim();
-        if let Some(included) = trimmed.strip_prefix("include ") {
-            found.is_open |=
-                included.split_whitespace().any(|file| !is_known(file) && !file.contains(".env"));
-            continue;
-        }
-        if trimmed.starts_with("$(eval")
-            || trimmed.starts_with("$(foreach")
-            || trimmed.starts_with("define ")
-        {
-            found.is_open = true;
-            continue;
-        }
-        if let Some((name, value)) = parse_assignment(trimmed) {
-            variables.insert(name, value);
-            continue;
-        }
-        let Some((targets, rest)) = trimmed.split_once(':') else { continue };
-        let is_phony = targets.trim() == ".PHONY";
-        let names = if is_phony { rest.trim_start_matches(':') } else { targets };
-        for name in names.split_whitespace() {
-            let name = match name.strip_prefix("$(").and_then(|name| name.strip_suffix(')')) {
-                Some(variable) => match variables.get(variable) {
-                    Some(value) if !value.contains('$') => {
-                        found.names.extend(value.split_whitespace().map(str::to_owned));
-                        continue;
-                    }
-                    // Files that are made have other names than targets that people type.
-                    _ if variable.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-                        && is_output(variable) =>
-                    {
-                        continue;
-                    }
-                    _ => name,
-                },
-                None => name,
-            };
-            if let Some((start, end)) = name.split_once('%') {
-                found.patterns.push((start.to_owned(), end.to_owned()));
-            } else if name.contains('$') {
-                // `$(BUILD)/x.o` is a file.
-                found.is_open |= !name.contains('/') && !name.contains('.');
-            } else {
-                found.names.insert(name.to_owned());
-            }
-        }
-    }
-    found
-}
-
-fn is_output(variable: &str) -> bool {
-    ["BIN", "OBJ", "LIB", "OUT", "EXE", "DIR", "FILE", "TARGET_", "SRC", "DEP"]
-        .iter()
-        .any(|part| variable.contains(part))
-}
-
-/// Reads `NAME = value`, `NAME := value`, `NAME ?= value`.
-fn parse_assignment(line: &str) -> Option<(&str, &str)> {
-    let line = line.strip_prefix("export ").unwrap_or(line);
-    let (name, value) = line.split_once('=')?;
-    let name = name.trim_end_matches([':', '?', '+', '!', ' ', '\t']);
-    let is_name = !name.is_empty()
-        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter));
-    is_name.then(|| (name, value.trim()))
-}
-
-/// Reads the recipes of a justfile.
-fn parse_justfile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
-    let mut found = DefinedNames::default();
-    for line in text.lines() {
-        if line.starts_with([' ', '\t', '#', '[']) {
-            continue;
-        }
-        let mut words = line.split_whitespace();
-        match words.next() {
-            Some("import" | "import?" | "!include") => {
-                let file = words.next().unwrap_or_default().trim_matches(['"', '\'']);
-                found.is_open |= !is_known(file);
-            }
-            // `just shop build` runs a recipe of the module `shop`.
-            Some("mod" | "mod?" | "alias") => found.names.extend(words.next().map(str::to_owned)),
-            Some("set" | "export" | "unexport") | None => {}
-            Some(first) => {
-                let Some((head, _)) =
-                    line.split_once(':').filter(|(_, rest)| !rest.starts_with('='))
-                else {
-                    continue;
-                };
-                if head.trim_end().ends_with(['"', '\'']) && !head.contains('=') {
-                    continue;
-                }
-                let name = first.trim_start_matches('@').split(':').next().unwrap_or_default();
-                found.names.insert(name.to_owned());
-            }
-        }
-    }
-    found
-}
-
-/// Reads the tasks of a Taskfile. The names that it includes have a `:`.
-fn parse_taskfile(text: &str) -> DefinedNames {
-    let yaml = Yaml::parse(text);
-    let Some(Value::Mapping(top)) = yaml.root().map(Node::value) else {
-        return DefinedNames::open_ended();
-    };
-    let mut found = DefinedNames::default();
-    if let Some(Value::Mapping(includes)) = top.get("includes").map(Node::value) {
-        let of = |name: &str| (format!("{name}:"), String::new());
-        found.patterns.extend(includes.fields().map(|field| of(field.name())));
-        // A flattened one adds its tasks under their own names.
-        found.is_open |= text.contains("flatten:");
-    }
-    if let Some(Value::Mapping(tasks)) = top.get("tasks").map(Node::value) {
-        for field in tasks.fields() {
-            match field.name().split_once('*') {
-                Some((start, end)) => found.patterns.push((start.to_owned(), end.to_owned())),
-                None => {
-                    found.names.insert(field.name().to_owned());
-                }
-            }
-            if let Value::Mapping(task) = field.value.value()
-                && let Some(Value::Sequence(aliases)) = task.get("aliases").map(Node::value)
-            {
-                found.names.extend(aliases.iter().filter_map(Node::as_str).map(str::to_owned));
-            }
-        }
-    }
-    found
-}
-
-fn parse_noxfile(text: &str) -> DefinedNames {
-    let mut found = DefinedNames::default();
-    for line in text.lines() {
-        if let Some(rest) = line.strip_prefix("def ").or_else(|| line.strip_prefix("async def ")) {
-            found.names.extend(rest.split('(').next().map(str::to_owned));
-        }
-        for mark in ["name=\"", "name='"] {
-            let rest = line.split_once(mark).map(|(_, rest)| rest);
-            found
-                .names
-                .extend(rest.and_then(|rest| rest.split(['"', '\'']).next()).map(str::to_owned));
-        }
-        found.is_open |= line.contains("nox.session(") && line.contains("for ");
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(defined: &DefinedNames) -> Vec<&str> {
-        defined.names.iter().map(String::as_str).collect()
-    }
-
-    #[test]
-    fn makefiles_define_targets() {
-        let text = "VERSION := 1:2\nTOOLS = fmt vet\n.PHONY: all phony\nall: build # x\nbuild test: dep\n\techo x: y\n\
-                    $(TOOLS):\n\techo\ndocs-%: x\n$(BIN_DIR)/a: b\n$(OUTPUTS):\n";
-        let found = parse_makefile(text, &|_| false);
-        assert_eq!(names(&found), ["all", "build", "fmt", "phony", "test", "vet"]);
-        assert!(found.contains_name("docs-html") && !found.contains_name("docs") && !found.is_open);
-        assert!(parse_makefile("include common.mk\n", &|_| false).is_open);
-        assert!(!parse_makefile("include common.mk\n", &|_| true).is_open);
-        assert!(parse_makefile("$(SERVICES):\n", &|_| false).is_open);
-    }
-
-    #[test]
-    fn justfiles_define_recipes() {
-        let text = "set shell := ['sh']\nx := 'y: z'\nalias b := build\n@build target='a':\n  echo a: b\n_help:\n\
-                    test *args: build\n[private]\nhidden:\n";
-        let found = parse_justfile(text, &|_| false);
-        assert_eq!(names(&found), ["_help", "b", "build", "hidden", "test"]);
-    }
-
-    #[test]
-    fn taskfiles_define_tasks() {
-        let text = "version: '3'\nincludes:\n  docs: ./docs\ntasks:\n  build:\n    aliases: [b]\n    cmds: [x]\n  'gen-*': y\n";
-        let found = parse_taskfile(text);
-        assert_eq!(names(&found), ["b", "build"]);
-        assert!(
-            found.contains_name("docs:x")
-                && found.contains_name("gen-a")
-                && !found.contains_name("test")
-        );
-    }
-
-    #[test]
-    fn noxfiles_define_sessions() {
-        let text = "@nox.session\ndef lint(session):\n    pass\n@nox.session(name=\"type-check\")\ndef types(s): pass\n";
-        assert_eq!(names(&parse_noxfile(text)), ["lint", "type-check", "types"]);
-    }
 }

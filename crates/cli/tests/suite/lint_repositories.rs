@@ -304,3 +304,87 @@ fn a_link_is_repaired_by_the_nearest_file() {
     let json = project.run(&["lint", "--json"]).json();
     assert_eq!(json["diagnostics"][0]["help"], "did you mean `references/parts.md`?", "{json}");
 }
+
+/// `@AGENTS.override.md` of a file that version control ignores is there for whoever has written one.
+#[test]
+fn an_import_of_an_ignored_file_may_be_there() {
+    let import = project().with_file("rust/CLAUDE.md", "Read @AGENTS.override.md first.\n");
+    assert_eq!(codes(&import), ["client/import-missing"]);
+    let ignored = import.with_file("rust/.gitignore", "AGENTS.override.md\n");
+    assert_eq!(codes(&ignored), [""; 0]);
+}
+
+/// `build:<directory>` names a script of each directory, and a shell would read from a file.
+#[test]
+fn a_name_that_goes_on_with_a_placeholder_is_no_name() {
+    let scripts = project()
+        .with_file("package.json", "{\"scripts\": {\"build:core\": \"x\"}}")
+        .with_file("CLAUDE.md", "Run `pnpm run build:<directory_name>` to build one package.\n");
+    assert_eq!(codes(&scripts), [""; 0]);
+    let wrong = scripts.with_file("CLAUDE.md", "Run `pnpm run build:ui` to build one package.\n");
+    assert_eq!(codes(&wrong), ["guidance/missing-target"]);
+}
+
+/// Names that are wrong together are one thing to do.
+#[test]
+fn names_of_one_line_are_one_finding() {
+    let targets = project()
+        .with_file("Makefile", "test:\n\ttrue\n")
+        .with_file("AGENTS.md", "Use `make install-x`; prefer `make reinstall-x` afterwards.\n");
+    let one = ("guidance/missing-target".to_owned(), "warning".to_owned(), 2);
+    assert_eq!(lint(&targets), [one]);
+    let agent = |tools: &str| {
+        let text = format!(
+            "---\nname: a\ndescription: Use it to test pages.\ntools: {tools}\n---\nText.\n"
+        );
+        let project = project().with_file(".claude/agents/a.md", text);
+        let json = project.run(&["lint", "--json"]).json();
+        let messages = json["diagnostics"].as_array().unwrap().iter();
+        messages.map(|one| one["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let both = agent("Read, chrome-mcp, computer-use");
+    assert_eq!(both.len(), 1, "{both:?}");
+    assert!(both[0].starts_with("unknown tools `chrome-mcp`, `computer-use`: "), "{both:?}");
+    assert!(both[0].ends_with(" silently ignores them"), "{both:?}");
+    let near = agent("Read, Wirte, computer-use");
+    assert_eq!(near.len(), 2, "a name with a likely meaning is a finding of its own: {near:?}");
+}
+
+/// A clone has the content of a file in Git LFS; only a registry is told that an installation lacks it.
+#[test]
+fn a_file_in_git_lfs_is_a_matter_of_registries() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\n\
+                   oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n";
+    let skills = project()
+        .with_file("skills/one/SKILL.md", skill("one"))
+        .with_file("skills/one/output.png", pointer);
+    assert_eq!(codes(&skills), [""; 0]);
+    let registry = skills.with_file("brief.toml", "");
+    assert_eq!(codes(&registry), ["item/unreadable"]);
+}
+
+/// What only another part of the repository defines says nothing of a text's own part.
+#[test]
+fn scripts_of_another_part_define_nothing() {
+    let text = "Run `npm run lint` before you finish.\n";
+    let parts = project()
+        .with_file("server/package.json", "{\"scripts\": {\"start\": \"x\"}}")
+        .with_file("guide/.claude/rules/gates.md", text);
+    assert_eq!(codes(&parts), [""; 0]);
+    let of_all = parts.with_file("CLAUDE.md", text);
+    assert_eq!(codes(&of_all), ["guidance/missing-target"]);
+    let own = project()
+        .with_file("server/package.json", "{\"scripts\": {\"start\": \"x\"}}")
+        .with_file("server/.claude/rules/gates.md", text);
+    assert_eq!(codes(&own), ["guidance/missing-target"]);
+}
+
+/// `CLAUDE.md` beside a skill is for those who work on it, and is no part of what is installed.
+#[test]
+fn a_link_to_guidance_beside_a_skill_is_no_part_of_it() {
+    let skill = project()
+        .with_file("tool/skill/SKILL.md", skill("skill"))
+        .with_file("tool/skill/AGENTS.md", "Keep the text short.\n")
+        .with_link("tool/skill/CLAUDE.md", "AGENTS.md");
+    assert_eq!(codes(&skill), [""; 0]);
+}
