@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{run_cargo, run_command, workspace_root};
+use crate::{build_tested_program, run_cargo, run_command, workspace_root};
 
 /// The smallest possible Rust program.
 const FLOOR: &str = "fn main() {}\n";
@@ -49,12 +49,12 @@ pub(crate) fn compare_with_peers(only: &[String], is_quick: bool) -> Result<(), 
 
 /// Counts the instructions of the hot paths in the program that the tests use, and compares or writes them.
 pub(crate) fn count_instructions(is_update: bool) -> Result<(), String> {
-    run_cargo(&["build", "--workspace", "--bin", "brief"])?;
+    let program = build_tested_program()?;
     run_command(
         Command::new("python3")
             .arg(workspace_root().join("bench").join("instructions.py"))
             .arg("--brief")
-            .arg(workspace_root().join("target").join("debug").join("brief"))
+            .arg(program)
             .args(is_update.then_some("--update")),
     )
 }

@@ -159,8 +159,7 @@ fn run_fuzzer(targets: &[String], minutes: &str, executions: Option<u64>) -> Res
 }
 
 fn build_vscode_extension() -> Result<(), String> {
-    run_cargo(&["build", "--workspace", "--bin", "brief"])?;
-    let program = workspace_root().join("target/debug/brief");
+    let program = build_tested_program()?;
     // Its dependencies need no scripts of their own.
     for args in
         [&["ci", "--ignore-scripts", "--no-audit", "--no-fund"][..], &["test"], &["run", "package"]]
@@ -179,6 +178,12 @@ fn build_vscode_extension() -> Result<(), String> {
 fn run_cargo(args: &[&str]) -> Result<(), String> {
     eprintln!("+ cargo {}", args.join(" "));
     run_command(Command::new(env!("CARGO")).args(args))
+}
+
+/// Builds `brief` as the tests do, and returns its path. Cargo puts this profile into `debug`, like `dev`.
+fn build_tested_program() -> Result<std::path::PathBuf, String> {
+    run_cargo(&["build", "--profile", "test", "--workspace", "--bin", "brief"])?;
+    Ok(workspace_root().join("target/debug/brief"))
 }
 
 fn run_command(command: &mut Command) -> Result<(), String> {

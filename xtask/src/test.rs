@@ -4,6 +4,7 @@
 //! tests that are skipped for it; `brief_testkit::tools` says what each tool is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -85,7 +86,8 @@ pub(crate) fn run_tests(args: &TestArgs) -> Result<(), String> {
     run_command(
         Command::new(env!("CARGO"))
             .args(["doc", "--workspace", "--no-deps", "--quiet"])
-            .env("RUSTDOCFLAGS", "-D warnings"),
+            .env("RUSTDOCFLAGS", "-D warnings")
+            .envs(share_clippy_results()),
     )?;
     // A test of this crate checks the generated files.
     // Tests that start programs wait half of their time.
@@ -102,6 +104,18 @@ pub(crate) fn run_tests(args: &TestArgs) -> Result<(), String> {
         bench::count_instructions(false)?;
     }
     skips.print_skips()
+}
+
+/// Returns the environment in which `cargo doc` takes the crates that `cargo clippy` has just checked, instead of checking
+/// each again: Cargo tells the results of the two apart by the wrapper, and Clippy by its arguments. If either form
+/// changes, the crates are checked again.
+fn share_clippy_results() -> Vec<(&'static str, OsString)> {
+    let driver = Path::new(env!("CARGO")).with_file_name("clippy-driver");
+    if !driver.is_file() {
+        return Vec::new();
+    }
+    let arguments = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
+    vec![("RUSTC_WORKSPACE_WRAPPER", driver.into()), ("CLIPPY_ARGS", arguments.into())]
 }
 
 /// Checks the spelling of all files; `typos.toml` names what is left out.
