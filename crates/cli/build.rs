@@ -29,6 +29,7 @@ const ARCHIVES: [&str; 4] = ["libc.a", "libm.a", "libgcc_eh.a", "libgcc.a"];
 fn main() {
     // `brief version` names the target.
     println!("cargo::rustc-env=BRIEF_TARGET={}", env::var("TARGET").unwrap_or_default());
+    println!("cargo::rustc-env=BRIEF_COMMIT={}", find_commit().unwrap_or_default());
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=hook.ld");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
@@ -58,6 +59,46 @@ fn main() {
         print_link_argument(&format!("-L{directory}"));
         print_link_argument("-static-pie");
     }
+}
+
+/// Finds the commit that the program is built from: the one that the builder names, that of an archive of the sources or
+/// of a package, or that of the checkout. A development build has none, because each commit would build it again.
+fn find_commit() -> Option<String> {
+    println!("cargo::rerun-if-env-changed=BRIEF_COMMIT");
+    let is_commit = |text: &String| {
+        text.len() >= 40 && text.bytes().take(40).all(|byte| byte.is_ascii_hexdigit())
+    };
+    let named = env::var("BRIEF_COMMIT").ok().filter(|named| !named.is_empty());
+    let directory = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).to_owned();
+    // `git archive` puts the commit into the file, and `cargo package` writes the other one.
+    let archived = || {
+        println!("cargo::rerun-if-changed=commit.txt");
+        let text = fs::read_to_string(directory.join("commit.txt")).ok()?;
+        Some(text.trim().to_owned()).filter(is_commit)
+    };
+    let packaged = || {
+        let text = fs::read_to_string(directory.join(".cargo_vcs_info.json")).ok()?;
+        let (_, rest) = text.split_once("\"sha1\"")?;
+        rest.split('"').nth(1).map(str::to_owned).filter(is_commit)
+    };
+    let checked_out = || {
+        if env::var("PROFILE").ok()? != "release" {
+            return None;
+        }
+        let git = |args: &[&str]| {
+            let output = Command::new("git").args(args).current_dir(&directory).output().ok()?;
+            let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+            Some(text.trim().to_owned())
+        };
+        for name in ["HEAD", "logs/HEAD"] {
+            let path = directory.join(git(&["rev-parse", "--git-path", name])?);
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+        let head = git(&["rev-parse", "HEAD"]).filter(is_commit)?;
+        let changes = git(&["status", "--porcelain", "--untracked-files=no"])?;
+        Some(if changes.is_empty() { head } else { format!("{head} with changes") })
+    };
+    named.or_else(archived).or_else(packaged).or_else(checked_out)
 }
 
 fn print_link_argument(text: &str) {

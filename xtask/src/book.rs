@@ -54,6 +54,7 @@ const PARTS: [(&str, &[&str]); 8] = [
             "how-to/import.md",
             "how-to/use-a-registry.md",
             "how-to/roll-out.md",
+            "how-to/runbook.md",
             "how-to/use-packages.md",
             "how-to/prompts-in-ci.md",
             "how-to/run-agent-files.md",

@@ -117,6 +117,14 @@ fn render_client_page(client: &Client) -> String {
                 "`brief hook install` writes",
                 format!("`{}`{}", install.file, home.unwrap_or_default()),
             );
+            let (file, seen) = match &install.shared {
+                Some(shared) => (&shared.file, &shared.seen),
+                None => (&install.file, hook.seen.as_ref().unwrap_or(&client.seen)),
+            };
+            row(
+                "`brief hook install --shared` writes",
+                format!("`{file}` ({})", render_evidence(seen)),
+            );
         }
         let carried = if hook.events.before_carries { "with the tool's result" } else { "never" };
         row("a text before a tool arrives", carried.to_owned());

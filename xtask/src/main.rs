@@ -1,5 +1,5 @@
 //! Work on the project itself: `cargo xtask test`, `generate`, `spelling`, `names`, `bench`, `compare`, `instructions`, `clients`, `oracles`, `fuzz`, `order`, `view`,
-//! `vscode`, `dist` and `book`.
+//! `vscode`, `dist`, `release` and `book`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "this tool talks to a person")]
 
@@ -9,6 +9,7 @@ mod clients;
 mod dist;
 mod generate;
 mod names;
+mod release;
 mod source;
 mod test;
 
@@ -108,6 +109,8 @@ enum Task {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
+    /// Make everything that a release consists of, up to the upload, and print what is left for a person
+    Release(release::ReleaseArgs),
     /// Build the documentation as a site in target/book/html (needs mdbook)
     Book {
         /// Open the site in Chromium at two widths, search it, and take pictures in target/book/pictures (needs python3 and chromium)
@@ -132,6 +135,7 @@ fn main() -> ExitCode {
         Task::Demo => bench::draw_demo(),
         Task::View => bench::open_pages(),
         Task::Dist { binary, out } => dist::build_packages(binary.as_deref(), out.as_deref()),
+        Task::Release(args) => release::prepare_release(&args),
         Task::Book { open } => {
             book::build_site().and_then(|()| if open { bench::open_site() } else { Ok(()) })
         }

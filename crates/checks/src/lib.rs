@@ -16,6 +16,7 @@ pub mod links;
 pub mod lint;
 pub mod references;
 pub mod render;
+pub mod reviews;
 pub mod rules;
 mod statements;
 mod suppression;

@@ -25,6 +25,7 @@ use brief_system::{ReadError, System};
 
 use crate::client_files::check_client_files;
 use crate::references::ProjectHistory;
+use crate::reviews::check_reviews;
 use crate::suppression::{self, Suppressions};
 use crate::texts::check_texts;
 
@@ -432,6 +433,9 @@ impl<'s> Lint<'s> {
                 removed.push((reference.source.path().to_owned(), reference.span));
             }
             diagnostics.push(reference.to_diagnostic());
+        }
+        if self.checked.contains(&LintPart::Stale) {
+            diagnostics.extend(check_reviews(self.system, self.root.path(), catalog));
         }
         let mut problems = check_client_files(catalog, self.system, &self.root);
         // One place, one finding: what is said of the form of a file is not said of its client again.

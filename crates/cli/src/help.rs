@@ -52,8 +52,10 @@ const MORE_GROUPS: &[CommandGroup] = &[
     CommandGroup {
         title: "Everyday",
         commands: &[
+            ("setup", "brief setup --dry-run"),
             ("status", "brief status"),
             ("remove", "brief remove rule/money"),
+            ("eject", "brief eject --dry-run"),
             ("list", "brief list --tree"),
             ("view", "brief view"),
         ],

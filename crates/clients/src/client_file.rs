@@ -63,6 +63,11 @@ impl<'f> ClientFile<'f> {
         Ok(ClientFile { system, base: base.to_owned(), path, text })
     }
 
+    /// Returns the path of the file itself, with its links followed.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns the text, if the file exists.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()

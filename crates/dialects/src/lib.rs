@@ -23,6 +23,7 @@ pub mod portable;
 pub mod reach;
 mod repair;
 pub mod rule_check;
+pub mod stewardship;
 pub mod structured;
 pub mod tasks;
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use brief_profiles::{Attaches, BUILTIN};
+use brief_profiles::{Attaches, BUILTIN, ClientRead, ClientVersion, find_installed_version};
 use brief_syntax::{Root, Target, TargetKind};
 use brief_system::System;
 
@@ -33,6 +33,8 @@ pub struct Moment {
     pub timing: Option<Timing>,
     /// The name of the client that asks. Items that it loads by itself are not delivered again.
     pub client: Option<String>,
+    /// The installed version of that client, where what it loads by itself depends on it; `None` for the newest one.
+    pub client_version: Option<ClientVersion>,
     /// The tool that does it.
     pub tool: MomentTool,
     /// The occasion of the question.
@@ -82,6 +84,20 @@ impl Moment {
         let as_typed = || Target::from_slashed(&path.to_string_lossy(), TargetKind::File);
         let target = Some(located.unwrap_or_else(as_typed));
         Moment { root, path: base.join(path), target, is_outside, ..Moment::default() }
+    }
+
+    /// Sets the client that asks, and its installed version where that counts.
+    pub fn set_client(&mut self, system: &dyn System, name: Option<String>) {
+        let client = name.as_deref().and_then(|name| BUILTIN.find_client(name));
+        let client = client.filter(|client| client.depends_on_version());
+        self.client_version = client.and_then(|client| find_installed_version(system, client));
+        self.client = name;
+    }
+
+    /// Returns whether the client's version reads a place at all.
+    pub(crate) fn reaches_version(&self, read: &ClientRead) -> bool {
+        let (Some(since), Some(version)) = (&read.since, &self.client_version) else { return true };
+        version.has_reached(since)
     }
 
     /// Sets the directory that the client has open.

@@ -118,7 +118,7 @@ pub struct BriefingRequest<'s> {
 impl<'s> BriefingRequest<'s> {
     /// Names the client that asks: what it loads by itself is left out.
     pub fn client(mut self, name: impl Into<String>) -> Self {
-        self.moment.client = Some(name.into());
+        self.moment.set_client(self.system, Some(name.into()));
         self
     }
 

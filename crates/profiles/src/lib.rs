@@ -16,6 +16,7 @@ mod fetched;
 mod model;
 mod own;
 mod tables;
+mod version;
 
 pub use checks::{
     CheckedFile, CheckedKey, CheckedTable, ClientChecks, Expected, FileFormat, Reaction,
@@ -26,7 +27,7 @@ pub use model::constant::{List, Text, list, text};
 pub use model::hook::{
     AnswerField, AnswerValue, ApprovalMark, CreatedMark, DeliveryOrigin, FailedMark,
     HandlerDeadline, HandlerField, HookEvents, HookInstall, HookProfile, HookShell, HookSwitch,
-    HookTools, InstallForm, PayloadMarks, ResumedConversation, TextLimit, TextUnit,
+    HookTools, InstallForm, PayloadMarks, ResumedConversation, SharedHookFile, TextLimit, TextUnit,
 };
 pub use model::loading::{
     Attaches, FormerOption, FormerWord, Loading, LoadingMode, LoadingModes, MachineFile,
@@ -37,13 +38,14 @@ pub use model::permissions::{PermissionProfile, PermissionWords};
 pub use model::places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 pub use model::{
     Client, ClientDirectory, ClientRead, Evidence, Form, MissingKind, PlaceFacts, Scoping, Seat,
-    SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue, TaskRules,
-    Unless,
+    SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue, SinceVersion,
+    TaskRules, Unless,
 };
 pub use own::{
     DIRECTORY as OWN_CLIENTS, OwnClients, UnknownClient, is_plain_word, known_client, parse_client,
 };
 pub use tables::CheckSheet;
+pub use version::{ClientVersion, find_installed_version, find_program};
 
 pub static BUILTIN: KnownClients = builtin::BUILTIN;
 

@@ -1,5 +1,5 @@
-//! What guidance may do to its readers: the capabilities of a text, the policies that forbid them, and the names of
-//! files with secrets.
+//! What guidance may do to its readers: the capabilities of a text, the policies that forbid them, the switches of hooks,
+//! and the names of files with secrets.
 //!
 //! No format is known here. Formats read texts, and ask.
 
@@ -8,3 +8,4 @@ pub mod capability;
 pub mod fuzzing;
 pub mod policy;
 pub mod sensitive;
+pub mod settings;

@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod allocation;
+pub mod code_owners;
 pub mod diagnostic;
 pub mod front_matter;
 mod gap;

@@ -11,7 +11,7 @@ use brief_engine::{Root, System};
 use brief_profiles::{COMPILED, OwnClients};
 use brief_registry::elsewhere;
 use brief_registry::install::collect_refusals;
-use brief_registry::manifest::Manifest;
+use brief_registry::manifest::{Manifest, find_newer_requirement};
 use brief_syntax::{Diagnostic, Source};
 
 /// The checks of `brief.toml`: as a manifest, and as a description of clients.
@@ -25,6 +25,9 @@ impl ConfigurationCheck for ProjectConfiguration {
         root: &Root,
         configuration: &Arc<Source>,
     ) -> Vec<Diagnostic> {
+        if let Some(problem) = find_newer_requirement(configuration) {
+            return vec![problem];
+        }
         let mut found = Manifest::parse(configuration).err().unwrap_or_default();
         // The other keys of a client's file are checked with what clients read.
         let own = OwnClients::read_project(system, root.path());

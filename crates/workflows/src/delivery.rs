@@ -13,6 +13,7 @@ use brief_clients::profile::ProfileScope;
 use brief_engine::sees::{Delivery, HookState, MissingCause, MissingHook, Viewer};
 use brief_engine::{Moment, System};
 use brief_profiles::{Client, HookInstall, KnownClients, OwnClients};
+use brief_safety::settings::HookSettings;
 use brief_system::resolved_home;
 
 /// Returns a viewer for each client, with what is installed for it in the project at `root` and for the user.
@@ -25,7 +26,10 @@ pub fn find_viewers<S: AsRef<str>>(
     let known = OwnClients::read_project(system, root).known_clients();
     let viewer = |client: &S| {
         let client = client.as_ref();
-        Viewer::new(moment, client, find_delivery(system, root, moment, &known, client))
+        let delivery = find_delivery(system, root, moment, &known, client);
+        let mut viewer = Viewer::new(moment, client, delivery);
+        viewer.moment.set_client(system, Some(client.to_owned()));
+        viewer
     };
     clients.iter().map(viewer).collect()
 }
@@ -77,6 +81,10 @@ fn find_hook(
             None,
         );
     };
+    if let Some(switch) = HookSettings::load(system).delivery_switch() {
+        let reason = format!("hooks deliver nothing: {switch}");
+        return missing_hook(MissingCause::SwitchedOff, reason, Some(switch.find_fix()));
+    }
     let mut installed = find_installed_hooks(system, client, root, home);
     for other in install.also_runs.iter().filter_map(|other| known.find_client(other)) {
         // Of a project, and with the approval of the client that runs them.

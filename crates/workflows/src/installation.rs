@@ -9,7 +9,7 @@ use brief_clients::profile::{ProfileScope, Section};
 use brief_profiles::{FetchedClient, OwnClients, UnknownClient, judge_fetched};
 use brief_registry::install::{self, Finished, InstallError, InstallMode, ProjectPaths};
 use brief_registry::lock::Lock;
-use brief_registry::manifest::{Manifest, ManifestEdit};
+use brief_registry::manifest::{Manifest, ManifestEdit, find_newer_requirement};
 use brief_syntax::{Diagnostic, Source};
 use brief_system::System;
 
@@ -70,6 +70,10 @@ impl Installation {
             InstallMode::Check | InstallMode::Diff => Ok(Finished::default()),
         }?;
         let source = project.read_manifest(system)?;
+        if let Some(problem) = source.as_ref().and_then(find_newer_requirement) {
+            let problems = vec![problem];
+            return Err(UnopenedInstallation::Invalid { problems, base: project.config });
+        }
         let own = OwnClients::read_project(system, &project.outputs);
         let clients = Clients::from_configuration(source.as_ref(), &own, Section::Install, scope);
         let manifest = source.as_ref().map(Manifest::parse).transpose();

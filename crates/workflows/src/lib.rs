@@ -6,9 +6,11 @@
 pub mod add;
 pub mod configuration;
 pub mod delivery;
+pub mod eject;
 pub mod fleet;
 pub mod history;
 pub mod installation;
+pub mod ownership;
 pub mod picture;
 pub mod refusal;
 pub mod revisions;

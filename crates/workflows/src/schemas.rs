@@ -25,7 +25,7 @@ macro_rules! schema {
 
 impl FileSchema {
     /// All schemas, in the order of the help.
-    pub const ALL: [FileSchema; 12] = [
+    pub const ALL: [FileSchema; 13] = [
         schema!("agents-yaml", "`AGENTS.yaml`"),
         schema!("brief-toml", "`brief.toml`"),
         schema!("rule", "The frontmatter of `RULE.md`, a rule"),
@@ -44,6 +44,7 @@ impl FileSchema {
             text: hosted::CONFIG_SCHEMA,
         },
         schema!("policy", "`policy.toml`, of the machine or the user"),
+        schema!("settings", "`settings.toml`, of the machine or the user"),
         schema!("client", "`.brief/clients/NAME.toml`, an AI client"),
     ];
 

@@ -189,6 +189,15 @@ fn the_npm_packages_install() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// The packages go to stand-ins for the registries with the tools of their users, and come back from there.
+#[test]
+fn an_upload_is_rehearsed() {
+    needs!(Npm, Venv);
+    let steps = crate::release::rehearse_upload(PACKAGES.path(), "0.1.0").unwrap();
+    let is_done = |step: &crate::release::Step| matches!(step, crate::release::Step::Done(_));
+    assert!(steps.len() == 2 && steps.iter().all(is_done), "{steps:?}");
+}
+
 /// `dpkg` installs the package below a scratch root, finds all its files unchanged, and `man` its pages.
 #[test]
 fn the_debian_package_installs() {

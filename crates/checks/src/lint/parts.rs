@@ -15,7 +15,9 @@ pub enum LintPart {
     Setup,
 }
 
-const REFERENCES: [Rule; 6] = [
+const REFERENCES: [Rule; 8] = [
+    rules::guidance::INVALID_REVIEW_DATE,
+    rules::guidance::OVERDUE_REVIEW,
     rules::guidance::MISSING_PATH,
     rules::guidance::MISSING_TARGET,
     rules::guidance::OLD_VERSION,

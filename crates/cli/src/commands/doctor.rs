@@ -1,10 +1,11 @@
 //! `brief doctor`
 
+mod hooks;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use brief_checks::uses::UsingTexts;
-use brief_clients::hook::installed::{HookScope, find_installed_hooks};
 use brief_clients::import::pointed_at;
 use brief_clients::places::{self, Duplicate};
 use brief_clients::profile::{Profile, ProfileScope};
@@ -17,7 +18,7 @@ use brief_registry::install::{self, Drift, InstallStatus, SourceInventory};
 use brief_registry::lock::Lock;
 use brief_registry::manifest::WantedDependency;
 use brief_syntax::limits::FILE_BYTES;
-use brief_system::{Dir, FileKind, resolved_home};
+use brief_system::{Dir, FileKind};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
@@ -168,9 +169,10 @@ impl Examination<'_> {
             self.report_problem("interrupted", None, "the last run was interrupted", help);
         }
         self.stale_lock(status.lock.is_some());
+        self.report_missing_files(status);
         for (path, drift) in &status.drift {
             let (message, help) = match drift {
-                Drift::Missing => ("the file is missing", "run `brief sync` to restore it"),
+                Drift::Missing => continue,
                 Drift::Edited => (
                     "the file was edited",
                     "move the change to the source, then run `brief sync --force FILE`",
@@ -207,6 +209,29 @@ impl Examination<'_> {
             self.report_missing_fences();
         }
         Ok(())
+    }
+
+    /// Reports missing files in one finding: a fresh clone lacks all that version control ignores.
+    fn report_missing_files(&mut self, status: &InstallStatus) {
+        let missing = status.drift.iter().filter(|(_, drift)| **drift == Drift::Missing);
+        let mut paths = missing.map(|(path, _)| path.clone());
+        let Some(first) = paths.next() else { return };
+        let also: Vec<String> = paths.collect();
+        let (message, help) = match also.len() {
+            0 => ("the file is missing".to_owned(), "run `brief sync` to restore it"),
+            more => (
+                format!("the file and {more} more are missing"),
+                "run `brief sync` to restore them",
+            ),
+        };
+        self.findings.push(Finding {
+            check: "drift",
+            severity: "warning",
+            path: Some(first),
+            message,
+            help: help.to_owned(),
+            also,
+        });
     }
 
     /// Reports isolation features of the kernel that this system lacks: agents' tools need them.
@@ -494,55 +519,6 @@ impl Examination<'_> {
             let path = one.shown_path(project.root().path());
             let help = one.help.as_deref().unwrap_or("check its permissions");
             self.report_problem("unreadable", Some(&path), one.message.as_str(), help);
-        }
-        Ok(())
-    }
-
-    /// Reports installed hooks that do not work, or that can stop their client.
-    fn report_hooks(&mut self) -> Result {
-        let system = self.session.system();
-        let (root, home) = (self.session.repository_root()?, resolved_home(system));
-        let is_global = self.installation.clients.scope() == ProfileScope::Home;
-        let known = brief_profiles::OwnClients::read_project(system, root.path()).known_clients();
-        let mut seen = BTreeSet::new();
-        for client in &known.clients {
-            for hook in find_installed_hooks(system, client, root.path(), home.as_deref()) {
-                // Copilot's file is for two clients.
-                if is_global && hook.scope != HookScope::Home || !seen.insert(hook.shown_file()) {
-                    continue;
-                }
-                let (name, path) = (&client.name, hook.shown_file());
-                if let Some(off) = &hook.switched_off {
-                    let message = format!(
-                        "{name} runs no hooks: `{}` is set in {}",
-                        off.key,
-                        off.shown_file()
-                    );
-                    self.report_problem(
-                        "hook",
-                        Some(&path),
-                        message,
-                        "change the setting, or run `brief hook uninstall`",
-                    );
-                } else if let Some(program) = hook.missing_program() {
-                    let message =
-                        format!("{name} gets nothing from the hook: `{program}` is not on PATH");
-                    let help =
-                        "copy it to a directory on PATH, or run `brief hook install --command`";
-                    self.report_problem("hook", Some(&path), message, help);
-                }
-                if !hook.is_guarded {
-                    let message = format!(
-                        "{name} can stop working where `brief` is missing or fails: an earlier version installed the hook"
-                    );
-                    self.report_problem(
-                        "hook",
-                        Some(&path),
-                        message,
-                        "run `brief hook status --fix` to update it",
-                    );
-                }
-            }
         }
         Ok(())
     }

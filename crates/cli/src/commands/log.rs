@@ -7,7 +7,9 @@ use brief_engine::Project;
 use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, ReceiptTrace, Receipts};
 use brief_syntax::text::{group_digits, visible_line};
 use brief_system::System;
+use brief_workflows::ownership::OwnerLookup;
 use clap::{Args, Subcommand};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::whole::format_count;
@@ -63,9 +65,39 @@ struct LogQuery {
     #[arg(long)]
     mismatch: bool,
 
+    /// Group deliveries by the owner of the items
+    #[arg(long, value_name = "GROUP", conflicts_with_all = ["unused", "mismatch"])]
+    by: Option<GroupArg>,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The groups of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum GroupArg {
+    /// The owner that an item names, else that of its file in CODEOWNERS
+    Owner,
+}
+
+/// The deliveries of the items of one owner.
+#[derive(Debug, Default, Serialize)]
+struct OwnerDeliveries {
+    /// The owner; empty for items that nobody owns.
+    owner: String,
+    deliveries: usize,
+    tokens: usize,
+    items: Vec<ItemDeliveries>,
+}
+
+/// The deliveries of one item.
+#[derive(Debug, Serialize)]
+struct ItemDeliveries {
+    place: String,
+    line: usize,
+    deliveries: usize,
+    tokens: usize,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LogArgs) -> Result {
@@ -112,6 +144,7 @@ fn print_log(ui: &mut Ui, session: &Session, args: &LogQuery) -> Result {
             "receipts": shown.iter().filter(|_| is_list).map(receipt_json).collect::<Vec<_>>(),
             "never": never,
             "drift": drift,
+            "owners": args.by.map(|_| group_by_owner(&project, &shown)).unwrap_or_default(),
         });
         ui.print_json("log", project.root().path(), &[], body)?;
     } else {
@@ -125,11 +158,67 @@ fn print_log(ui: &mut Ui, session: &Session, args: &LogQuery) -> Result {
             print_never(ui, &never, &receipts, args.days)?;
         } else if args.mismatch {
             print_drift(ui, &drift, &receipts)?;
+        } else if args.by == Some(GroupArg::Owner) && !shown.is_empty() {
+            print_owners(ui, &group_by_owner(&project, &shown))?;
         } else {
             print_receipts(ui, &shown, args, receipts::is_on(system))?;
         }
     }
     refuse_if(!drift.is_empty())
+}
+
+/// Groups the delivered items by owner, the most told first; those that nobody owns come last.
+fn group_by_owner(project: &Project<'_>, receipts: &[Receipt]) -> Vec<OwnerDeliveries> {
+    let mut ownership = OwnerLookup::read(project.system(), project.root().path());
+    let mut groups: BTreeMap<String, BTreeMap<(String, usize), (usize, usize)>> = BTreeMap::new();
+    for item in receipts.iter().flat_map(|receipt| &receipt.items) {
+        let owner = ownership.find_owners(&item.place, item.line).join(", ");
+        let items = groups.entry(owner).or_default();
+        let counts = items.entry((item.place.clone(), item.line)).or_default();
+        *counts = (counts.0 + 1, counts.1 + item.tokens);
+    }
+    let mut owners: Vec<OwnerDeliveries> = groups
+        .into_iter()
+        .map(|(owner, items)| {
+            let mut group = OwnerDeliveries { owner, ..OwnerDeliveries::default() };
+            for ((place, line), (deliveries, tokens)) in items {
+                group.deliveries += deliveries;
+                group.tokens += tokens;
+                group.items.push(ItemDeliveries { place, line, deliveries, tokens });
+            }
+            group
+        })
+        .collect();
+    owners.sort_by_key(|group| (group.owner.is_empty(), std::cmp::Reverse(group.deliveries)));
+    owners
+}
+
+fn print_owners(ui: &mut Ui, owners: &[OwnerDeliveries]) -> Result {
+    for (number, OwnerDeliveries { owner, tokens, items, deliveries }) in owners.iter().enumerate()
+    {
+        if number > 0 {
+            ui.print_line("")?;
+        }
+        let owner = if owner.is_empty() { "no owner" } else { owner.as_str() };
+        let deliveries = format_plural(*deliveries, "delivery", "deliveries");
+        ui.print_heading(&format!(
+            "{}  {deliveries}, {} tokens",
+            visible_line(owner),
+            group_digits(*tokens as u64)
+        ))?;
+        for ItemDeliveries { place, line, deliveries, tokens } in items {
+            let deliveries = format_plural(*deliveries, "delivery", "deliveries");
+            ui.print_line(format_args!(
+                "  {}:{line}  {deliveries}, {tokens} tokens",
+                visible_line(place)
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+fn format_plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn receipt_json(receipt: &Receipt) -> Value {

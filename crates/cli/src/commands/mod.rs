@@ -12,6 +12,7 @@ mod decisions;
 mod deps;
 mod diff;
 mod doctor;
+mod eject;
 mod fleet;
 pub(crate) mod hook;
 mod import;
@@ -30,6 +31,7 @@ mod registry;
 mod remove;
 mod schema;
 mod search;
+mod setup;
 mod show;
 mod stale;
 mod status;
@@ -114,6 +116,7 @@ commands! {
     "tokens" => Tokens(tokens::TokensArgs),
     "diff" => Diff(diff::DiffArgs),
     "init" => Init(init::InitArgs),
+    "setup" => Setup(setup::SetupArgs),
     "import" => Import(import::ImportArgs),
     "hook" => Hook(hook::HookArgs),
     "lint" => Lint(lint::LintArgs),
@@ -122,6 +125,7 @@ commands! {
     "update" => Update(update::UpdateArgs),
     "sync" or "install" => Sync(sync::SyncArgs),
     "remove" => Remove(remove::RemoveArgs),
+    "eject" => Eject(eject::EjectArgs),
     "list" => List(list::ListArgs),
     "view" => View(view::ViewArgs),
     "audit" => Audit(audit::AuditArgs),

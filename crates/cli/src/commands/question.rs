@@ -307,7 +307,7 @@ impl QuestionArgs {
         let mut request = create_briefing_request(session, path)?;
         let moment = &mut request.moment;
         self.client.iter().try_for_each(|client| known_client(session, client))?;
-        moment.client.clone_from(&self.client);
+        moment.set_client(session.system(), self.client.clone());
         moment.started = Some(self.started.resolve_directory(session)?);
         moment.task.clone_from(&self.task);
         moment.selectors = read_selectors(&self.selectors)?;

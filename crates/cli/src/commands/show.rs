@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use brief_engine::sees::{Arrival, SeenItem, Sees, SeesReport, Sight, Viewer, asked_clients};
+use brief_engine::sees::{
+    Arrival, SeenItem, Sees, SeesReport, Sight, Viewer, asked_clients, collect_version_notes,
+};
 use brief_engine::tokens::Counter;
 use brief_syntax::text::visible_line;
 use brief_workflows::delivery::find_viewers;
@@ -83,6 +85,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ShowArgs) -> Result {
     }
     print_item_table(ui, root, &viewers, &sees, &counter, args.text)?;
     print_fixes(ui, &viewers, &sees)?;
+    for note in collect_version_notes(&viewers, &sees) {
+        ui.print_status(&format!("{}: {note}", note.client))?;
+    }
     ui.print_diagnostic_lines(&diagnostics, root)
 }
 

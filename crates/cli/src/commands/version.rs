@@ -19,11 +19,11 @@ pub(crate) struct VersionArgs {
 }
 
 #[derive(Debug, Serialize)]
-struct ProgramBuild {
-    version: &'static str,
-    /// Known if `BRIEF_COMMIT` was set when the program was built, as `cargo xtask dist` does.
-    commit: Option<&'static str>,
-    target: &'static str,
+pub(super) struct ProgramBuild {
+    pub(super) version: &'static str,
+    /// The commit of the sources; `None` for a development build.
+    pub(super) commit: Option<&'static str>,
+    pub(super) target: &'static str,
     formats: Vec<SpokenFormat>,
     lock_version: i64,
 }
@@ -35,7 +35,7 @@ struct SpokenFormat {
 }
 
 impl ProgramBuild {
-    fn current() -> ProgramBuild {
+    pub(super) fn current() -> ProgramBuild {
         let format = |name, summary| SpokenFormat { name, summary };
         ProgramBuild {
             version: env!("CARGO_PKG_VERSION"),
@@ -58,7 +58,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &VersionArgs) -> Result 
     ui.print_raw(&format!(
         "brief {}\ncommit    {}\ntarget    {}\nformats   {}\n",
         program.version,
-        program.commit.unwrap_or("unknown"),
+        program.commit.unwrap_or("unknown (development build)"),
         program.target,
         names.join(", "),
     ))

@@ -97,6 +97,8 @@ const RUNS: &[(&str, &str)] = &[
     ("doctor", "doctor"),
     ("remove", "remove rule/money"),
     ("remove", "remove --all"),
+    ("setup", "setup --dry-run"),
+    ("eject", "eject --all --dry-run"),
     ("registry build", "-C ../outside/guidance registry build"),
     ("registry fmt", "-C ../outside/guidance registry fmt --check"),
     ("registry new", "-C ../outside/guidance registry new rule names"),

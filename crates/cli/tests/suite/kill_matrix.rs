@@ -94,6 +94,16 @@ fn moved_on(project: &Sandbox) {
     );
 }
 
+/// The same, installed, with hooks and a server.
+fn used(project: &Sandbox) {
+    installed(project);
+    hook_is_there(project);
+    for args in [&["hook", "install", "claude", "--global"][..], &["mcp", "install", "codex"]] {
+        let ran = in_process(project, args, Fault::None);
+        assert_eq!(ran.code, ExitCode::SUCCESS, "{}", ran.stderr);
+    }
+}
+
 /// A registry of the project's own, not laid out.
 fn registry(project: &Sandbox) {
     let text = render_item("api", "* One\n* Two");
@@ -159,6 +169,8 @@ cases! {
     update_global: "update -g", ["update", "-g"], moved_on;
     remove: "remove", ["remove", "ship"], installed;
     remove_global: "remove -g", ["remove", "-g", "ship"], installed;
+    eject: "eject", ["eject"], used;
+    eject_global: "eject -g", ["eject", "-g"], used;
     clean: "remove --all", ["remove", "--all"], installed;
     clean_global: "remove --all -g", ["remove", "--all", "-g"], installed;
     publish: "registry publish, to a directory", ["registry", "publish", "oci-layout:kept:v1"], registry;

@@ -19,16 +19,22 @@ mod budget;
 mod build;
 mod build_ownership;
 mod client_files;
+#[cfg(unix)]
+mod client_versions;
 mod coding_context;
 mod completions;
 #[cfg(target_os = "linux")]
 mod container_registry;
 mod context;
+#[cfg(unix)]
+mod debug_block;
 mod decisions;
 mod deps;
 #[cfg(unix)]
 mod diff;
 mod documents;
+#[cfg(unix)]
+mod eject;
 #[cfg(unix)]
 mod everywhere;
 #[cfg(target_os = "linux")]
@@ -48,6 +54,9 @@ mod hook_limits;
 mod hook_memory;
 mod hook_moments;
 mod hook_sessions;
+#[cfg(unix)]
+mod hook_shared;
+mod hook_switches;
 mod hosted;
 mod hostile;
 mod import;
@@ -121,6 +130,8 @@ mod one_root;
 mod own_clients;
 #[cfg(unix)]
 mod own_files;
+#[cfg(target_os = "linux")]
+mod ownership;
 mod page_outcomes;
 mod pages;
 #[cfg(unix)]
@@ -138,6 +149,8 @@ mod receipt_late;
 mod receipts;
 mod registry_outputs;
 mod rules;
+#[cfg(unix)]
+mod runbook;
 mod schemas;
 #[cfg(unix)]
 mod screens;
@@ -145,6 +158,8 @@ mod sctx;
 mod security;
 mod sees;
 mod sentences;
+#[cfg(unix)]
+mod setup;
 #[cfg(unix)]
 mod stale;
 mod started;
@@ -169,6 +184,8 @@ mod task_strict;
 mod task_trust;
 mod trust;
 mod usage;
+#[cfg(unix)]
+mod versions;
 mod view;
 #[cfg(unix)]
 mod watch;

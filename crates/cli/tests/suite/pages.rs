@@ -581,10 +581,10 @@ fn the_guide_to_editors_names_what_the_server_offers() {
 /// A page whose commands need what no scratch project has: sessions that clients have recorded.
 const NOT_RUN: &str = "docs/reference/replay.md";
 
-/// Every tutorial and every how-to is run by a test of this file, and so is every other page with commands.
+/// Every tutorial and every how-to is run by a test of this file or of the runbook, and so is every other page with commands.
 #[test]
 fn every_page_with_commands_is_run() {
-    let tests = include_str!("pages.rs");
+    let tests = concat!(include_str!("pages.rs"), include_str!("runbook.rs"));
     for (directory, has_tasks) in [
         ("docs/tutorials", true),
         ("docs/how-to", true),

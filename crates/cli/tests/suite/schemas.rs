@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{project, workspace};
 
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "agents-yaml",
     "brief-toml",
     "rule",
@@ -28,6 +28,7 @@ const KINDS: [&str; 11] = [
     "task",
     "context-config",
     "policy",
+    "settings",
     "client",
 ];
 

@@ -181,7 +181,9 @@ const CALLS: [&str; 85] = [
 ];
 
 /// More calls, so that every command has one.
-const MORE_CALLS: [&str; 9] = [
+const MORE_CALLS: [&str; 11] = [
+    "setup --dry-run",
+    "eject --all --dry-run",
     "agent show agents/t.agent.md",
     "agent list",
     "agent N",

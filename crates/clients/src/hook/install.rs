@@ -63,13 +63,19 @@ pub struct InstallChoice<'c> {
     pub holds: bool,
     /// True if the file that counts instead ([`HookInstall::unless`]) has hooks.
     pub is_elsewhere: bool,
+    /// True for the file of a project that a team commits.
+    pub is_shared: bool,
 }
 
 /// Returns the files that set the hook of a client up; `None` if it cannot be set up there.
 pub fn build_hook_files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>> {
     let hook = client.hook.as_ref()?;
     let install = hook.install.as_ref()?;
-    let path = if choice.is_global { install.home.as_ref()? } else { &install.file };
+    let path = match &install.shared {
+        _ if choice.is_global => install.home.as_ref()?,
+        Some(shared) if choice.is_shared => &shared.file,
+        _ => &install.file,
+    };
     let path = match &install.unless {
         Some(unless) if choice.is_elsewhere => unless,
         _ => path,

@@ -20,6 +20,8 @@ pub struct InstalledHook {
     pub base: PathBuf,
     /// The place of the file.
     pub scope: HookScope,
+    /// True for the file of a project that a team commits.
+    pub is_shared: bool,
     /// The commands of ours in the file without what guards them, each once.
     pub commands: Vec<String>,
     /// True if the user has approved the hook; `None` where the client does not ask, or keeps the answer to itself.
@@ -123,6 +125,7 @@ impl InstalledHook {
             // The option of hooks that an earlier version installed.
             holds: rest.contains(" --block-once") || rest.contains(" --hold"),
             is_elsewhere,
+            is_shared: self.is_shared,
         };
         let mut all = build_hook_files(client, choice(false)).unwrap_or_default();
         if is_elsewhere(system, client, base).unwrap_or(false) {
@@ -157,6 +160,8 @@ pub fn find_installed_hooks(
         let Some(base) = base else { continue };
         let program = hook_command(client);
         let files = possible_files(system, client, (base, scope), &program).unwrap_or_default();
+        let is_private = install.is_some_and(|install| install.private);
+        let shared = install.and_then(|install| install.shared.as_ref());
         for file in &files {
             let Ok(on_disk) = ClientFile::open(system, base, &file.path) else { continue };
             let Some(text) = on_disk.text() else { continue };
@@ -174,6 +179,8 @@ pub fn find_installed_hooks(
             found.push(InstalledHook {
                 approved: find_approval(system, client, &base.join(&file.path), root),
                 file: file.path.clone(),
+                is_shared: scope != HookScope::Home
+                    && (!is_private || shared.is_some_and(|shared| *shared.file == *file.path)),
                 base: base.to_owned(),
                 scope,
                 is_guarded: file.is_guarded(text),
@@ -200,16 +207,21 @@ pub fn possible_files(
     (base, scope): (&Path, HookScope),
     program: &str,
 ) -> Result<Vec<HookFile>, (String, ClientFileError)> {
-    let choice = |is_elsewhere| InstallChoice {
+    let choice = |is_elsewhere, is_shared| InstallChoice {
         program,
         options: "",
         is_global: scope == HookScope::Home,
         holds: true,
         is_elsewhere,
+        is_shared,
     };
-    let mut all = build_hook_files(client, choice(false)).unwrap_or_default();
+    let mut all = build_hook_files(client, choice(false, false)).unwrap_or_default();
     if is_elsewhere(system, client, base)? {
-        all.extend(build_hook_files(client, choice(true)).unwrap_or_default());
+        all.extend(build_hook_files(client, choice(true, false)).unwrap_or_default());
+    }
+    let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
+    if scope != HookScope::Home && install.is_some_and(|install| install.shared.is_some()) {
+        all.extend(build_hook_files(client, choice(false, true)).unwrap_or_default());
     }
     Ok(all)
 }

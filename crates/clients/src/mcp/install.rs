@@ -6,10 +6,15 @@ use brief_dialects::portable::output::{Foreign, Merge, SharedEntry};
 use brief_profiles::ServerProfile;
 use brief_system::System;
 
-use super::{Server, entry_json, files_in};
+use super::{
+    Server, ServerFile, Transport, entry_json, files_in, find_server_profile, parse_servers,
+};
 use crate::client_file::{ClientFile, ClientFileError};
 use crate::profile::ProfileScope;
 use crate::shared::merge_entries;
+
+/// The name of the server that `brief mcp install` adds.
+pub const OWN_NAME: &str = "brief";
 
 /// The planned change of a file.
 pub struct ServerEdit<'s> {
@@ -81,6 +86,39 @@ impl ServerEdit<'_> {
     }
 }
 
+/// Returns the text of a client's file without the servers that `brief mcp install` has added, whichever program they
+/// start; `None` if it has none of them, and an empty text if nothing else is left. The error says why one stays.
+pub fn remove_own_servers(
+    file: &ServerFile,
+    text: &str,
+    root: &Path,
+) -> Result<Option<String>, String> {
+    let Some(profile) = find_server_profile(file.owner) else { return Ok(None) };
+    let Ok(found) = parse_servers(file, text, root) else { return Ok(None) };
+    let is_ours = |server: &Server| match &server.transport {
+        Transport::Stdio { args, .. } => {
+            server.name == OWN_NAME && args.iter().eq(["mcp", "--client", file.owner])
+        }
+        Transport::Remote { .. } => false,
+    };
+    let before: Vec<Server> = found
+        .into_iter()
+        .map(|found| found.server)
+        .filter(is_ours)
+        .map(|server| Server { disabled: false, custom: Vec::new(), ..server })
+        .collect();
+    if before.is_empty() {
+        return Ok(None);
+    }
+    match plan_change(profile, file.path, Some(text), None, &before) {
+        Ok(ServerChange::None) => Ok(None),
+        Ok(ServerChange::Write(left)) => Ok(Some(left)),
+        Ok(ServerChange::Remove) => Ok(Some(String::new())),
+        Ok(ServerChange::Kept(reason)) => Err(format!("keeps the server `{OWN_NAME}`: {reason}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 fn plan_change(
     profile: &ServerProfile,
     path: &str,
@@ -112,7 +150,6 @@ fn plan_change(
 mod tests {
     use brief_system::MemorySystem;
 
-    use super::super::{Transport, find_server_profile};
     use super::*;
 
     fn server(client: &str) -> Server {

@@ -9,7 +9,9 @@ mod write;
 
 pub(crate) use found::PEER_FILES;
 pub use found::{FoundServer, ServerFile, parse_server_names, parse_servers, server_files};
-pub use install::{ServerChange, ServerEdit, ServerFileError, plan_server};
+pub use install::{
+    OWN_NAME, ServerChange, ServerEdit, ServerFileError, plan_server, remove_own_servers,
+};
 pub use read::{DeclaredServer, is_name, parse_declared_servers, render_declaration};
 pub use write::{WrittenServers, entry_json, render_servers};
 

@@ -164,7 +164,7 @@ impl<'l> Loading<'l> {
     }
 
     fn is_read(&self, folder: &Folder, read: &ClientRead, seat: Seat, is_scoped: bool) -> bool {
-        if !read.seats.contains(seat) {
+        if !read.seats.contains(seat) || !self.asked.moment.reaches_version(read) {
             return false;
         }
         if is_scoped || !seat.is_at_start() {

@@ -64,6 +64,7 @@ static GEMINI_NAMED: ClientRead = ClientRead {
     scoping: Scoping::Own,
     attaches: None,
     passes_over: None,
+    since: None,
     facts: None,
 };
 
@@ -75,6 +76,7 @@ static CODEX_NAMED: ClientRead = ClientRead {
     scoping: Scoping::Own,
     attaches: None,
     passes_over: None,
+    since: None,
     facts: None,
 };
 

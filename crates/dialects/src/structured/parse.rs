@@ -19,15 +19,36 @@ use crate::moment::{Actions, Timing};
 use crate::rule_check::{
     CheckFields, CheckPlace, CheckScope, Coverage, RuleCheck, parse_rule_check,
 };
+use crate::stewardship;
 
 use super::model::{ContextEntry, Decision, EntryCoverage, InvalidEntry, StructuredFile};
 use super::pattern::{Pattern, PatternCache};
 
 const TOP_FIELDS: [&str; 2] = ["context", "decisions"];
-const CONTEXT_FIELDS: [&str; 10] =
-    ["content", "match", "exclude", "on", "when", "hold", "check", "enforce", "examples", "id"];
-const DECISION_FIELDS: [&str; 6] =
-    ["decision", "rationale", "alternatives", "revisit_when", "date", "match"];
+const CONTEXT_FIELDS: [&str; 12] = [
+    "content",
+    "match",
+    "exclude",
+    "on",
+    "when",
+    "hold",
+    "check",
+    "enforce",
+    "examples",
+    "id",
+    stewardship::OWNER,
+    stewardship::REVIEW_BY,
+];
+const DECISION_FIELDS: [&str; 8] = [
+    "decision",
+    "rationale",
+    "alternatives",
+    "revisit_when",
+    "date",
+    "match",
+    stewardship::OWNER,
+    stewardship::REVIEW_BY,
+];
 
 /// The limit of problems reported for one file.
 const REPORTED_PER_FILE: usize = 1_000;
@@ -214,6 +235,8 @@ impl ContextFileReader<'_> {
                 "when" => when = self.parse_timing(field.value),
                 "hold" => hold = self.parse_hold(field.value),
                 name if checks.set(name, field.value) => {}
+                // `stewardship` reads them, for whoever asks.
+                stewardship::OWNER | stewardship::REVIEW_BY => {}
                 _ => self.unknown_field(field.key, &CONTEXT_FIELDS),
             }
         }
@@ -274,6 +297,7 @@ impl ContextFileReader<'_> {
                 "revisit_when" => revisit_when = self.optional_text(field.value, "revisit_when"),
                 "date" => date = self.parse_date(field.value),
                 "match" => (patterns, pattern_spans) = self.pattern_list(field.value, "match"),
+                stewardship::OWNER | stewardship::REVIEW_BY => {}
                 _ => self.unknown_field(field.key, &DECISION_FIELDS),
             }
         }

@@ -307,6 +307,27 @@ pub fn clear_receipts(system: &dyn System) -> std::io::Result<usize> {
     Ok(removed)
 }
 
+/// Removes the receipts of one project.
+pub fn forget_project(system: &dyn System, root: &Path) -> std::io::Result<()> {
+    let Some(directory) = receipts_directory(system) else { return Ok(()) };
+    for (_, path) in list_day_files(system, &directory) {
+        let bytes =
+            system.read(&path, MOST_BYTES + limits::FILE_BYTES).map_err(std::io::Error::other)?;
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        let is_kept = |line: &&[u8]| {
+            serde_json::from_slice::<Receipt>(line)
+                .map_or(true, |receipt| Path::new(&receipt.root) != root)
+        };
+        let kept: Vec<u8> = lines.filter(is_kept).flatten().copied().collect();
+        if kept.is_empty() {
+            system.remove_file(&path)?;
+        } else if kept.len() < bytes.len() {
+            system.replace_file(&path, &kept)?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the directory of the receipts.
 pub fn receipts_directory(system: &dyn System) -> Option<PathBuf> {
     Some(state_directory(system)?.join("receipts"))

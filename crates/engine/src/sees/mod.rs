@@ -5,6 +5,7 @@
 
 mod delivery;
 mod table;
+mod versions;
 
 use std::path::Path;
 
@@ -21,6 +22,7 @@ use crate::catalog::Catalog;
 
 pub use delivery::{Delivery, HookState, MissingCause, MissingHook};
 pub(crate) use table::{ReasonWords, SeesTable};
+pub use versions::{VersionNote, collect_version_notes};
 
 /// The way in which an item comes to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -259,12 +261,13 @@ impl Serialize for SeesReport<'_> {
             tokens: item.tokens,
             seen: ByClient(&clients, &item.seen),
         });
-        let mut report = serializer.serialize_struct("Sees", 5)?;
+        let mut report = serializer.serialize_struct("Sees", 6)?;
         report.serialize_field("path", &moment.target.as_ref().map(Target::slashed))?;
         report.serialize_field("clients", &clients)?;
         report.serialize_field("delivery", &ByClient(&clients, &deliveries))?;
         report.serialize_field("items", &items.collect::<Vec<_>>())?;
         report.serialize_field("totals", &ByClient(&clients, &sees.totals))?;
+        report.serialize_field("versions", &collect_version_notes(viewers, sees))?;
         report.end()
     }
 }

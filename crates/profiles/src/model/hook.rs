@@ -257,6 +257,8 @@ pub struct HookInstall {
     /// True if the project's file is not meant for version control.
     #[serde(default)]
     pub private: bool,
+    /// The file of a project that a team commits, where `file` is private.
+    pub shared: Option<SharedHookFile>,
     /// The form of the file.
     pub form: InstallForm,
     /// The file that counts instead if it has hooks already, because the client ignores it beside this one.
@@ -287,6 +289,15 @@ pub struct HookInstall {
     pub deadline: Option<HandlerDeadline>,
     /// The client's own switch for all hooks.
     pub switch: Option<HookSwitch>,
+}
+
+/// The file with hooks that a team commits.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SharedHookFile {
+    pub file: Text,
+    /// The evidence that the client runs the hooks in it.
+    pub seen: Seen,
 }
 
 /// A shell that runs the command of a hook.

@@ -171,8 +171,18 @@ pub struct ClientRead {
     pub attaches: Option<Attaches>,
     /// The files there that it passes over.
     pub passes_over: Option<PassedOverFacts>,
+    /// The first version that reads it; `None` for every version that our facts are about.
+    pub since: Option<SinceVersion>,
     /// The kind of file that lies there, if this client says so.
     pub facts: Option<Box<PlaceFacts>>,
+}
+
+/// The first version of a client that does something by itself which `brief` does for earlier ones.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SinceVersion {
+    pub version: Text,
+    pub seen: Seen,
 }
 
 /// The keys of a place.
@@ -188,6 +198,7 @@ struct ReadEntry {
     scoping: Scoping,
     attaches: Option<Attaches>,
     passes_over: Option<PassedOverFacts>,
+    since: Option<SinceVersion>,
     form: Option<Form>,
     #[serde(default)]
     file: bool,
@@ -202,10 +213,10 @@ struct ReadEntry {
 impl From<ReadEntry> for ClientRead {
     fn from(entry: ReadEntry) -> ClientRead {
         let ReadEntry { path, seats, unless, scoping, attaches, form, file, endings, .. } = entry;
-        let ReadEntry { deep, skipped, look_alike, rank, passes_over, .. } = entry;
+        let ReadEntry { deep, skipped, look_alike, rank, passes_over, since, .. } = entry;
         let facts = PlaceFacts { form, file, endings, deep, skipped, look_alike, rank };
         let facts = (facts != PlaceFacts::default()).then(|| Box::new(facts));
-        ClientRead { path, seats, unless, scoping, attaches, passes_over, facts }
+        ClientRead { path, seats, unless, scoping, attaches, passes_over, since, facts }
     }
 }
 

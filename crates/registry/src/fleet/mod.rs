@@ -68,6 +68,9 @@ pub struct FleetFacts {
     pub drifted: Vec<String>,
     /// The tokens of the file that gets most guidance, if they were counted.
     pub tokens: Option<usize>,
+    /// The owners of its guidance, as its `CODEOWNERS` says.
+    #[serde(default)]
+    pub owners: Vec<String>,
 }
 
 /// A source in a lock of a fleet.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use brief_dialects::locked::LOCK_VERSION;
 use brief_dialects::structured;
 use brief_profiles::BUILTIN;
+use brief_syntax::code_owners::{CODE_OWNERS_PATHS, CodeOwners};
 use brief_syntax::text;
 use brief_system::System;
 use brief_system::hash::sha256;
@@ -176,18 +177,27 @@ impl MemberReader<'_> {
     }
 
     fn read_facts(&self, git_dir: &Path, commit: &str) -> Result<FleetFacts, MemberError> {
+        let [first, second, third] = CODE_OWNERS_PATHS;
+        let paths = [lock::FILE_NAME, first, second, third];
         let mut found =
-            read_committed_files(self.system, git_dir, commit, &[lock::FILE_NAME], LOCK_BYTES)?;
-        let Some(Some(bytes)) = found.pop() else {
+            read_committed_files(self.system, git_dir, commit, &paths, LOCK_BYTES)?.into_iter();
+        let locked = found.next().flatten();
+        let code_owners = found.flatten().next();
+        let code_owners =
+            code_owners.map(|bytes| CodeOwners::parse(&String::from_utf8_lossy(&bytes)));
+        let guided = if locked.is_some() { lock::FILE_NAME } else { structured::FILE_NAMES[0] };
+        let owners = code_owners.map(|owners| owners.find_owners(guided).to_vec());
+        let owners = owners.unwrap_or_default();
+        let Some(bytes) = locked else {
             let guidance = guidance_paths();
             let found = paths_exist(self.system, git_dir, commit, &guidance)?;
             let has_guidance = found.contains(&true);
-            return Ok(FleetFacts { has_guidance, ..FleetFacts::default() });
+            return Ok(FleetFacts { has_guidance, owners, ..FleetFacts::default() });
         };
         let text = String::from_utf8_lossy(&bytes);
         let lock = Lock::parse(&text)
             .map_err(|error| MemberError::from_problem(&format!("`brief.lock`, {error}")))?;
-        let mut facts = FleetFacts::of_lock(&lock);
+        let mut facts = FleetFacts { owners, ..FleetFacts::of_lock(&lock) };
         facts.drifted = self.collect_drifted_outputs(git_dir, commit, &lock)?;
         for (item, locked) in facts.items.iter_mut().zip(lock.items.values()) {
             let is_drifted = |path: &String| facts.drifted.binary_search(path).is_ok();
@@ -244,7 +254,8 @@ fn fetch_repository(
 
 /// Returns a text that is another one whenever this program reads other facts from the same commit.
 pub(super) fn reading_version() -> String {
-    format!("{} {} {}", env!("CARGO_PKG_VERSION"), LOCK_VERSION, guidance_paths().join(" "))
+    let own = env!("CARGO_PKG_VERSION");
+    format!("{own} {LOCK_VERSION} owners {}", guidance_paths().join(" "))
 }
 
 /// Returns the places of guidance at the top of a repository: those that clients read, and our own.

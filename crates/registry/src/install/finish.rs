@@ -9,7 +9,7 @@ use crate::outputs::disk::Disk;
 use crate::outputs::stage::{self, Disks, RecoverError};
 
 /// The lock file that keeps two runs at once apart.
-const LOCK: &str = "lock";
+pub(super) const LOCK: &str = "lock";
 
 /// The finished work of a killed run.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

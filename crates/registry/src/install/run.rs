@@ -86,13 +86,16 @@ pub fn sync_project(
 }
 
 /// The `.gitignore` of our own state: the project's clients are for everybody.
-const IGNORED: &str =
+pub(super) const IGNORED: &str =
     "# Only for this machine, except for the project's own clients.\n/*\n!/clients/\n";
+
+/// The name of that file.
+pub(super) const IGNORE_FILE: &str = ".gitignore";
 
 /// Adds a `.gitignore` to the directory of our own state.
 pub(super) fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
     let Some(top) = own.top() else { return Ok(()) };
-    let name = OsStr::new(".gitignore");
+    let name = OsStr::new(IGNORE_FILE);
     match top.read(name, limits::FILE_BYTES) {
         Err(ReadError::Missing) => top.put_file(name, IGNORED.as_bytes(), Permission::Data),
         _ => Ok(()),

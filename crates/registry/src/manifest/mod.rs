@@ -12,6 +12,7 @@
 //! ```
 
 mod edit;
+mod required;
 #[cfg(test)]
 mod tests;
 
@@ -30,10 +31,20 @@ use crate::lock::is_sha256;
 use crate::oci::OciSource;
 
 pub use edit::{EditError, ManifestEdit};
+pub use required::find_newer_requirement;
 
 /// The sections that a `brief.toml` may have.
-const SECTIONS: [&str; 8] =
-    ["build", "clients", "dependencies", "ignore", "install", "mcp", "permissions", "sources"];
+const SECTIONS: [&str; 9] = [
+    "build",
+    "clients",
+    "dependencies",
+    "ignore",
+    "install",
+    "mcp",
+    "permissions",
+    required::KEY,
+    "sources",
+];
 
 /// The keys of a table below `[sources]`.
 const KEYS: [&str; 13] = [
@@ -150,6 +161,9 @@ impl WantedItems {
 impl Manifest {
     /// Parses a `brief.toml`. Reports all problems, not only the first one.
     pub fn parse(configuration: &Arc<Source>) -> Result<Manifest, Vec<Diagnostic>> {
+        if let Some(problem) = find_newer_requirement(configuration) {
+            return Err(vec![problem]);
+        }
         let mut diagnostics = Vec::new();
         let Some(document) = toml::parse_toml(configuration, &mut diagnostics) else {
             return Err(diagnostics);
@@ -168,6 +182,7 @@ impl Manifest {
                             manifest.accept = parse_hashes(&accept)?;
                         }
                     }
+                    required::KEY => required::parse_requirement(&entry).map(drop)?,
                     key if !SECTIONS.contains(&key) => return Err(entry.unknown_key(&SECTIONS)),
                     _ => {}
                 }

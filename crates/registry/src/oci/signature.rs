@@ -74,15 +74,27 @@ impl SigningKey {
         self.public_key().fingerprint()
     }
 
-    fn public_key(&self) -> PublicKey {
-        let der = match &self.0 {
-            Pair::Ed25519(pair) => [&ED25519_KEY[..], pair.public_key().as_ref()].concat(),
-            Pair::P256(pair) => [&P256_KEY[..], pair.public_key().as_ref()].concat(),
-        };
-        PublicKey::parse_der(&der).expect("the head is that of a public key")
+    /// Returns the public key as PEM.
+    pub fn public_key_pem(&self) -> String {
+        let text = STANDARD.encode(self.public_key_der());
+        let lines = text.as_bytes().chunks(64).map(String::from_utf8_lossy);
+        let lines: String = lines.map(|line| format!("{line}\n")).collect();
+        format!("-----BEGIN PUBLIC KEY-----\n{lines}-----END PUBLIC KEY-----\n")
     }
 
-    fn sign(&self, text: &[u8]) -> Option<Vec<u8>> {
+    fn public_key(&self) -> PublicKey {
+        PublicKey::parse_der(&self.public_key_der()).expect("the head is that of a public key")
+    }
+
+    fn public_key_der(&self) -> Vec<u8> {
+        match &self.0 {
+            Pair::Ed25519(pair) => [&ED25519_KEY[..], pair.public_key().as_ref()].concat(),
+            Pair::P256(pair) => [&P256_KEY[..], pair.public_key().as_ref()].concat(),
+        }
+    }
+
+    /// Signs a text: Ed25519, or ECDSA P-256 over its SHA-256 in DER. `None` if the system has no random numbers.
+    pub fn sign(&self, text: &[u8]) -> Option<Vec<u8>> {
         match &self.0 {
             Pair::Ed25519(pair) => Some(pair.sign(text).as_ref().to_vec()),
             Pair::P256(pair) => Some(pair.sign(&SystemRandom::new(), text).ok()?.as_ref().to_vec()),

@@ -49,6 +49,8 @@ struct PolicyLayer {
     required: Vec<(usize, RequiredItem)>,
     never: Vec<(usize, Capability)>,
     execution: Option<usize>,
+    delivery: Option<usize>,
+    enforcement: Option<usize>,
     artifacts: ArtifactRules,
 }
 
@@ -99,6 +101,15 @@ pub enum PolicyError {
     /// The file is not a valid policy.
     #[error("cannot apply the policy `{}:{line}`: {problem}", path.display())]
     Invalid { path: PathBuf, line: usize, problem: String, help: Option<String> },
+}
+
+impl PolicyError {
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        match self {
+            PolicyError::Unreadable { path, .. } | PolicyError::Invalid { path, .. } => path,
+        }
+    }
 }
 
 impl Policy {
@@ -181,6 +192,8 @@ impl Policy {
             of_file.extend(
                 execution.map(|line| layer.build_decision(*line, "turns execution off".to_owned())),
             );
+            of_file.extend(layer.delivery_decision());
+            of_file.extend(layer.enforcement_decision());
             of_file.sort_by_key(|rule| rule.line);
             rules.append(&mut of_file);
         }
@@ -192,6 +205,16 @@ impl Policy {
         self.layers.iter().find_map(|layer| {
             layer.execution.map(|line| layer.build_decision(line, "turns execution off".to_owned()))
         })
+    }
+
+    /// Returns the rule that turns delivery by hooks off.
+    pub fn find_delivery_rule(&self) -> Option<PolicyDecision> {
+        self.layers.iter().find_map(PolicyLayer::delivery_decision)
+    }
+
+    /// Returns the rule that turns the enforcement of rules by hooks off.
+    pub fn find_enforcement_rule(&self) -> Option<PolicyDecision> {
+        self.layers.iter().find_map(PolicyLayer::enforcement_decision)
     }
 
     /// Returns the items that every project must have, each with the rule that requires it.
@@ -215,6 +238,14 @@ fn leads_nowhere(system: &dyn System, path: &Path) -> bool {
 impl PolicyLayer {
     fn build_decision(&self, line: usize, rule: String) -> PolicyDecision {
         PolicyDecision { path: self.path.clone(), line, rule }
+    }
+
+    fn delivery_decision(&self) -> Option<PolicyDecision> {
+        Some(self.build_decision(self.delivery?, "turns delivery by hooks off".to_owned()))
+    }
+
+    fn enforcement_decision(&self) -> Option<PolicyDecision> {
+        Some(self.build_decision(self.enforcement?, "turns enforcement of rules off".to_owned()))
     }
 
     fn find_source_rule(

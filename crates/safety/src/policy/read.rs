@@ -11,7 +11,7 @@ use super::{PolicyError, PolicyLayer, RequiredItem};
 use crate::capability::Capability;
 
 /// The keys of the file.
-const KEYS: [&str; 5] = ["capabilities", "execution", "oci", "required", "sources"];
+const KEYS: [&str; 6] = ["capabilities", "execution", "hook", "oci", "required", "sources"];
 
 /// The kinds of items, by their keys.
 const KINDS: [(&str, &str); 4] =
@@ -55,6 +55,17 @@ fn read_entry(
         "execution" => {
             let is_never = entry.match_word(&[("never", true), ("trusted", false)])?;
             layer.execution = is_never.then(|| entry_line(entry));
+        }
+        "hook" => {
+            for entry in entry.table()?.entries() {
+                let off = match entry.key {
+                    "delivery" => &mut layer.delivery,
+                    "enforcement" => &mut layer.enforcement,
+                    _ => return Err(entry.unknown_key(&["delivery", "enforcement"])),
+                };
+                let is_never = entry.match_word(&[("never", true), ("allowed", false)])?;
+                *off = is_never.then(|| entry_line(&entry));
+            }
         }
         "sources" => {
             for entry in entry.table()?.entries() {

@@ -48,14 +48,6 @@ pub fn hook_deadline(system: &dyn System) -> Duration {
     limit.map_or(DEADLINE, Duration::from_millis)
 }
 
-/// The variable that silences every hook.
-const DISABLE_VARIABLE: &str = "BRIEF_DISABLE";
-
-/// Returns whether the user has silenced every hook: the variable is set, and is neither empty nor `0`.
-pub fn is_disabled(system: &dyn System) -> bool {
-    system.env(DISABLE_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0")
-}
-
 /// The options of a hook.
 #[derive(Debug, Clone, Copy)]
 pub struct HookOptions<'o> {
@@ -74,6 +66,8 @@ pub struct HookOptions<'o> {
     pub budget: usize,
     /// The calls that are held back.
     pub hold: HoldPolicy,
+    /// False if a policy turns delivery off.
+    pub delivers: bool,
 }
 
 impl<'o> HookOptions<'o> {
@@ -87,6 +81,7 @@ impl<'o> HookOptions<'o> {
             guidance: Guidance::All,
             budget: limits::HOOK_TOKENS,
             hold: HoldPolicy::Never,
+            delivers: true,
         }
     }
 }
@@ -301,7 +296,7 @@ fn answer_event(
         note_loaded(&briefings, memory, known);
     }
     let mut message = Message::new(call, options, &root);
-    for briefing in &briefings {
+    for briefing in briefings.iter().filter(|_| options.delivers) {
         message.add_briefing(briefing);
     }
     let holds = decide_hold(call, options, memory, &message, known);

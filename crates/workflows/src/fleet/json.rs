@@ -24,6 +24,7 @@ struct JsonMember<'f> {
     items: Vec<JsonFleetItem<'f>>,
     drifted: &'f [String],
     problem: Option<&'f str>,
+    owners: &'f [String],
 }
 
 #[derive(Serialize)]
@@ -95,5 +96,6 @@ fn json_member<'f>(
             .collect(),
         drifted: &facts.drifted,
         problem: member.problem.as_deref(),
+        owners: &facts.owners,
     }
 }

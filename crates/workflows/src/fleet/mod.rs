@@ -79,6 +79,17 @@ impl FleetReport {
         self.members.iter().any(|(_, judged)| !judged.states.is_empty())
     }
 
+    /// Returns the members by the owners of their guidance; those that nobody owns come last.
+    pub fn by_owner(&self) -> Vec<(String, Vec<&(FleetMember, Judgment)>)> {
+        let mut owners: BTreeMap<String, Vec<&(FleetMember, Judgment)>> = BTreeMap::new();
+        for member in &self.members {
+            owners.entry(member.0.facts.owners.join(", ")).or_default().push(member);
+        }
+        let mut owners: Vec<_> = owners.into_iter().collect();
+        owners.sort_by_key(|(owner, _)| owner.is_empty());
+        owners
+    }
+
     /// Returns the names of members by source, and by locked commit or digest, the most frequent first.
     pub fn by_source(&self) -> Vec<(String, LockedVersions<'_>)> {
         let mut places: BTreeMap<String, BTreeMap<Option<&str>, Vec<String>>> = BTreeMap::new();

@@ -20,7 +20,7 @@ pub enum FleetCell<'f> {
 }
 
 /// The columns of the table, in their order.
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 20] = [
     "repository",
     "commit",
     "states",
@@ -40,6 +40,7 @@ const COLUMNS: [&str; 19] = [
     "behind",
     "drifted",
     "problem",
+    "owners",
 ];
 
 /// A row of a table: an item of a repository, or a repository without items.
@@ -138,6 +139,7 @@ impl FleetReport {
                 FleetCell::Flag(number.and_then(|number| *judged.items.get(number)?)),
                 FleetCell::Flag(item.map(|item| item.is_drifted)),
                 text(member.problem.as_deref()),
+                owned(facts.owners.join(" ")),
             ],
         }
     }

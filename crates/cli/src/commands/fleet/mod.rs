@@ -19,6 +19,7 @@ use brief_workflows::fleet::{
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
+use super::log::GroupArg;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation;
 use crate::session::Session;
@@ -62,6 +63,10 @@ struct StatusArgs {
     /// Show only repositories in this state [repeatable]
     #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = state_parser())]
     only: Vec<FleetState>,
+
+    /// Group repositories by the owner of their guidance
+    #[arg(long, value_name = "GROUP", conflicts_with_all = ["csv", "jsonl", "json"])]
+    by: Option<GroupArg>,
 
     /// Exit 1 if a repository is in one of these states
     #[arg(long)]
@@ -144,6 +149,8 @@ fn run_status(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
         }
     } else if let Some(effect) = &report.update {
         print::print_effect(ui, effect)?;
+    } else if args.by == Some(GroupArg::Owner) {
+        print::print_owners(ui, &report)?;
     } else {
         print::print_fleet(ui, &report, !only.is_empty())?;
     }

@@ -67,6 +67,28 @@ pub(super) fn print_fleet(ui: &mut Ui, report: &FleetReport, is_whole: bool) -> 
     warn_by_problem(ui, &problems)
 }
 
+/// Prints the repositories of each owner, with their states.
+pub(super) fn print_owners(ui: &mut Ui, report: &FleetReport) -> Result {
+    for (number, (owner, members)) in report.by_owner().into_iter().enumerate() {
+        if number > 0 {
+            ui.print_line("")?;
+        }
+        let owner = if owner.is_empty() { "no owner" } else { owner.as_str() };
+        let count = match members.len() {
+            1 => "1 repository".to_owned(),
+            count => format!("{count} repositories"),
+        };
+        ui.print_heading(&format!("{}  {count}", visible_line(owner)))?;
+        for (member, judged) in members {
+            let states: Vec<&str> = judged.states.iter().map(|state| state.as_str()).collect();
+            let states =
+                if states.is_empty() { "up to date".to_owned() } else { states.join(", ") };
+            ui.print_line(format!("  {}  {states}", visible_line(&report.member_name(member))))?;
+        }
+    }
+    Ok(())
+}
+
 /// Prints each problem with the repositories that have it: once, if they are many.
 pub(super) fn warn_by_problem(ui: &mut Ui, problems: &BTreeMap<&str, Vec<String>>) -> Result {
     for (problem, names) in problems {

@@ -1,7 +1,8 @@
 //! `brief hook CLIENT`
 
 use brief_profiles::BUILTIN;
-use brief_serve::hook::{HoldPolicy, HookOptions, Repeat, is_disabled};
+use brief_safety::settings::HookSettings;
+use brief_serve::hook::{HoldPolicy, HookOptions, Repeat};
 use brief_syntax::limits;
 use clap::{Args, ValueEnum};
 
@@ -67,7 +68,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
         return Err(CommandError::usage("`brief hook` needs a client")
             .with_hint("run `brief hook install` to set up a hook"));
     };
-    if is_disabled(session.system()) {
+    let settings = &HookSettings::load(session.system());
+    if settings.is_silent() && !ui.can_ask() {
         return Ok(());
     }
     if BUILTIN.find_client(client).is_none() {
@@ -79,6 +81,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
     if ui.can_ask() {
         let name = BUILTIN.find_client(client).map_or(client.as_str(), |client| &*client.name);
         ui.print_status(&format!("waiting for JSON from {name} on standard input"))?;
+        super::status::print_hook_switches(ui, settings)?;
         ui.print_hint(&format!(
             "run `brief hook install {client}` to set up the hook, or `brief context PATH` to read guidance"
         ))?;
@@ -91,7 +94,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
         hold: HoldArg::hold_policy(args.block_once),
         ..HookOptions::new(client)
     };
-    let outcome = super::answer_hook_call(ui, session, options)
+    let outcome = super::answer_hook_call(ui, session, settings, options)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     // Few people read this; the answer is what counts.
     ui.print_diagnostic_lines(&outcome.diagnostics, session.directory())?;

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_clients::client_file::{ClientFile, FileEdit};
+use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, build_hook_files};
 use brief_clients::hook::installed::{find_main_checkout, is_elsewhere, is_program_on_path};
 use brief_profiles::{Client, KnownClients};
+use brief_safety::settings::HookSettings;
+use brief_syntax::walk::IgnoreFiles;
 use brief_system::resolved_home;
 use clap::Args;
 
@@ -18,8 +20,9 @@ use crate::ui::Ui;
 /// Install the hook for a client in this repository
 ///
 /// Adds the hook to the client's settings and leaves the rest of them unchanged, or writes a plugin. Without CLIENT, offers
-/// the clients detected in the project, else in the home directory.
-#[derive(Debug, Args)]
+/// the clients detected in the project, else in the home directory. With `--shared`, writes the file that a team commits:
+/// the hook does nothing for teammates without `brief`.
+#[derive(Debug, Default, Args)]
 pub(super) struct InstallArgs {
     /// Clients to install for [any of: amp, augment, claude, cline, codex, copilot, copilot-vscode, crush, cursor, droid, gemini,
     /// kilo, opencode, pi, qwen, or a client defined by the project] [default: detected clients]
@@ -42,7 +45,7 @@ pub(super) struct InstallArgs {
 }
 
 /// The place of a hook.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct PlaceArgs {
     /// Install for all your projects, in the home directory
     #[arg(long)]
@@ -51,6 +54,10 @@ pub(super) struct PlaceArgs {
     /// Install in this project
     #[arg(long, conflicts_with = "global")]
     pub(super) project: bool,
+
+    /// Use the file of this project that your team commits
+    #[arg(long, conflicts_with = "global")]
+    pub(super) shared: bool,
 
     /// Command for the hook to run instead of `brief hook CLIENT`
     #[arg(long, value_name = "COMMAND")]
@@ -62,7 +69,7 @@ impl PlaceArgs {
     pub(super) fn is_global(&self, client: &Client) -> bool {
         let is_default =
             install_of(client).is_some_and(|install| install.top_only && install.home.is_some());
-        self.global || is_default && !self.project
+        self.global || is_default && !self.project && !self.shared
     }
 }
 
@@ -86,7 +93,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result 
         .map(|name| super::find_hook_client(&known, name))
         .collect::<Result<_, _>>()?;
     let is_offer = named.is_empty();
-    let chosen = if is_offer { shown_clients(session, &known)? } else { named };
+    let chosen = if is_offer { detect_hook_clients(session, &known)? } else { named };
     if chosen.is_empty() {
         return Err(CommandError::usage("no client with hook support detected")
             .with_hint(format!("name one: {}", super::with_hooks(&known))));
@@ -104,6 +111,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result 
     for client in &chosen {
         install_hook(ui, session, args, client)?;
     }
+    super::status::print_hook_switches(ui, &HookSettings::load(session.system()))?;
     if args.place.command.is_none()
         && !args.dry_run
         && !is_program_on_path(session.system(), "brief", session.repository_root()?.path())
@@ -134,21 +142,11 @@ fn install_hook(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Cli
             client.name
         ))?;
     }
-    let is_main_only =
-        install_of(client).is_some_and(|install| install.main_checkout_only.is_some());
-    if let Some(main) =
-        find_main_checkout(session.system(), &base).filter(|_| is_main_only && !is_global)
-    {
-        let name = &client.name;
-        let message =
-            format!("{name} ignores the hooks of a worktree and runs those of the main checkout");
-        return Err(CommandError::refused(message).with_hint(format!(
-            "run `brief hook install {}` in {}, or with `--global`",
-            client.id,
-            main.display()
-        )));
-    }
+    refuse_worktree(session, args, client, &base)?;
     let files = files_of(session, client, &base, &program, options, args)?;
+    if args.place.shared {
+        warn_of_sharing(ui, session, args, client, &files)?;
+    }
     let mut is_changed = false;
     for file in &files {
         let on_disk = ClientFile::open(session.system(), &base, &file.path)
@@ -166,11 +164,7 @@ fn install_hook(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Cli
             }
             continue;
         }
-        let is_program = matches!(file.content, HookContent::Own { is_program: true, .. });
-        match on_disk
-            .write_text(text.as_deref(), is_program)
-            .map_err(|error| client_file_error(&file.path, &error))?
-        {
+        match write_hook_file(file, &on_disk, text.as_deref())? {
             FileEdit::Changed => {
                 is_changed = true;
                 ui.print_status(&format!("installed the hook in {shown}"))?;
@@ -179,6 +173,13 @@ fn install_hook(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Cli
                 ui.print_status(&format!("the hook is already installed in {shown}"))?;
             }
         }
+    }
+    if args.place.shared && !args.dry_run {
+        let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        ui.print_hint(&format!(
+            "commit {} to share the hook; it does nothing for teammates without `brief`",
+            paths.join(", ")
+        ))?;
     }
     if is_changed {
         let install = hook.install.as_ref().expect("`find` chose clients with files");
@@ -191,11 +192,91 @@ fn install_hook(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Cli
                 "pass `--project` to install only here; {} ignores project hooks when you start it in a subdirectory",
                 client.name
             ))?;
-        } else if !is_global && !install.private {
+        } else if !is_global && !install.private && !args.place.shared {
             ui.print_hint(
                 "your team shares this file; pass `--global` to install the hook only for you",
             )?;
         }
+    }
+    Ok(())
+}
+
+/// Refuses a worktree of a client that reads the hooks of the main checkout alone.
+fn refuse_worktree(session: &Session, args: &InstallArgs, client: &Client, base: &Path) -> Result {
+    let is_main_only =
+        install_of(client).is_some_and(|install| install.main_checkout_only.is_some());
+    if !is_main_only || args.place.is_global(client) || args.place.shared {
+        return Ok(());
+    }
+    let Some(main) = find_main_checkout(session.system(), base) else { return Ok(()) };
+    let name = &client.name;
+    let message =
+        format!("{name} ignores the hooks of a worktree and runs those of the main checkout");
+    Err(CommandError::refused(message).with_hint(format!(
+        "run `brief hook install {}` in {}, or with `--global`",
+        client.id,
+        main.display()
+    )))
+}
+
+fn write_hook_file(
+    file: &HookFile,
+    on_disk: &ClientFile<'_>,
+    text: Option<&str>,
+) -> Result<FileEdit> {
+    let is_program = matches!(file.content, HookContent::Own { is_program: true, .. });
+    on_disk.write_text(text, is_program).map_err(|error| client_file_error(&file.path, &error))
+}
+
+/// Installs the hook of a client as `brief hook install CLIENT` does, and prints nothing. Returns the files that it writes.
+pub(in crate::commands) fn install_hook_files(
+    session: &Session,
+    client: &Client,
+    is_dry: bool,
+) -> Result<Vec<String>> {
+    let args = InstallArgs::default();
+    let is_global = args.place.is_global(client);
+    let base = base_directory(session, is_global)?;
+    refuse_worktree(session, &args, client, &base)?;
+    let program = super::hook_program(client, None);
+    let mut written = Vec::new();
+    for file in files_of(session, client, &base, &program, "", &args)? {
+        let failed = |error: ClientFileError| client_file_error(&file.path, &error);
+        let on_disk = ClientFile::open(session.system(), &base, &file.path).map_err(failed)?;
+        let text = file.install(on_disk.text());
+        let text = text.map_err(|error| client_file_error(&file.path, &error))?;
+        if !is_dry {
+            write_hook_file(&file, &on_disk, text.as_deref())?;
+        }
+        written.push(if is_global { format!("~/{}", file.path) } else { file.path.clone() });
+    }
+    Ok(written)
+}
+
+/// Warns of what keeps a shared hook from reaching teammates.
+fn warn_of_sharing(
+    ui: &mut Ui,
+    session: &Session,
+    args: &InstallArgs,
+    client: &Client,
+    files: &[HookFile],
+) -> Result {
+    let root = session.repository_root()?;
+    let ignored = IgnoreFiles::new(session.system(), &root);
+    for file in files.iter().filter(|file| ignored.is_ignored(Path::new(&file.path))) {
+        ui.print_warning(&format!(
+            "teammates will not get the hook: version control ignores `{}`",
+            file.path
+        ))?;
+    }
+    if args.place.command.as_ref().is_some_and(|command| command.starts_with(['/', '~'])) {
+        ui.print_warning("teammates run the same command: use one without a path of your machine")?;
+    }
+    if install_of(client).is_some_and(|install| install.top_only) {
+        ui.print_hint(&format!(
+            "{} runs the hooks of a project only when started in the directory that contains them",
+            client.name
+        ))?;
     }
     Ok(())
 }
@@ -214,6 +295,7 @@ fn files_of(
         is_global: args.place.is_global(client),
         holds: args.block_once.is_some(),
         is_elsewhere: is_elsewhere(session.system(), client, base).map_err(refused_file)?,
+        is_shared: args.place.shared,
     };
     build_hook_files(client, choice).ok_or_else(|| {
         CommandError::refused(format!("{} has no user-level hook file", client.name))
@@ -222,7 +304,10 @@ fn files_of(
 }
 
 /// Returns the clients with hooks that the project shows, or else the home directory.
-fn shown_clients<'c>(session: &Session, known: &'c KnownClients) -> Result<Vec<&'c Client>> {
+pub(in crate::commands) fn detect_hook_clients<'c>(
+    session: &Session,
+    known: &'c KnownClients,
+) -> Result<Vec<&'c Client>> {
     let root = session.repository_root()?;
     let home = resolved_home(session.system());
     let has =

@@ -13,7 +13,8 @@ use brief_clients::client_file::ClientFileError;
 use brief_clients::hook::installed::hook_command;
 use brief_profiles::{BUILTIN, Client, HookInstall, KnownClients, OwnClients};
 use brief_safety::capability::Capability;
-use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input, is_disabled};
+use brief_safety::settings::HookSettings;
+use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input};
 use brief_syntax::limits;
 use brief_syntax::near_miss::{find_nearest, nearest_few};
 use brief_system::Deadline;
@@ -24,12 +25,13 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 use answer::{AnswerArgs, HoldArg};
+pub(super) use install::{detect_hook_clients, install_hook_files};
 
 /// Deliver guidance to a client while it works
 ///
 /// A client runs `brief hook CLIENT`, which reads an event and answers with the guidance for the file, less what this
 /// conversation already has. It always exits 0, never approves a tool call, and blocks one only with `--block-once`.
-/// `BRIEF_DISABLE=1` silences it.
+/// `BRIEF_DISABLE=1`, or `[hook] enabled = false` in `settings.toml`, silences it.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct HookArgs {
@@ -129,11 +131,13 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &HookArgs) -> Result {
 pub(crate) fn answer_hook_call(
     ui: &mut Ui,
     session: &Session,
+    settings: &HookSettings,
     options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
-    if is_disabled(session.system()) {
+    if settings.is_silent() {
         return Ok(HookOutcome::default());
     }
+    let options = HookOptions { delivers: settings.delivery_switch().is_none(), ..options };
     let deadline = Deadline::start(brief_serve::hook::hook_deadline(session.system()));
     let outcome = answer_input(session.shared_system(), ui.take_stdin(), options);
     deadline.lift();
@@ -141,7 +145,7 @@ pub(crate) fn answer_hook_call(
 }
 
 /// Returns the clients that are known here: ours and the project's own.
-fn known_clients(session: &Session) -> Result<Cow<'static, KnownClients>> {
+pub(super) fn known_clients(session: &Session) -> Result<Cow<'static, KnownClients>> {
     let root = session.repository_root()?;
     Ok(OwnClients::read_project(session.system(), root.path()).known_clients())
 }
@@ -180,7 +184,7 @@ fn unknown_client(known: &KnownClients, name: &str) -> CommandError {
 }
 
 /// Returns the files that set up the hook of a client; `None` if it has no hook that can be set up.
-fn install_of(client: &Client) -> Option<&HookInstall> {
+pub(super) fn install_of(client: &Client) -> Option<&HookInstall> {
     client.hook.as_ref()?.install.as_ref()
 }
 

@@ -1,15 +1,15 @@
 //! `brief hook status`
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_clients::hook::install::HookContent;
 use brief_clients::hook::installed::{HookScope, InstalledHook, find_installed_hooks};
 use brief_clients::hook::news::{self, UnknownName};
 use brief_engine::{Action, System};
-use brief_profiles::{Client, HookInstall};
-use brief_serve::hook::{HookOptions, is_disabled, rehearse_conversation};
-use brief_syntax::limits;
+use brief_profiles::{Client, find_installed_version, find_program};
+use brief_safety::settings::HookSettings;
+use brief_serve::hook::{HookOptions, rehearse_conversation};
 use brief_syntax::text::visible_line;
 use brief_system::resolved_home;
 use clap::Args;
@@ -113,6 +113,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     if args.fix {
         return fix_hooks(ui, session, &clients);
     }
+    let settings = HookSettings::load(session.system());
     let mut hooks = Vec::new();
     for client in clients {
         let status = read_hook_status(session, client)?;
@@ -122,8 +123,12 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     }
     if args.json {
         let root = session.repository_root()?;
-        let body = json!({ "hooks": hooks });
-        return ui.print_json("hook status", root.path(), &[], body);
+        let switches = json!({
+            "delivery": settings.delivery_switch().map(ToString::to_string),
+            "enforcement": settings.enforcement_switch().map(ToString::to_string),
+        });
+        let body = json!({ "hooks": hooks, "switched_off": switches });
+        return ui.print_json("hook status", root.path(), &settings.problems, body);
     }
     if hooks.is_empty() {
         ui.print_status("no hooks installed, and no client programs on PATH")?;
@@ -132,9 +137,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     for status in &hooks {
         print_hook_status(ui, status)?;
     }
-    if is_disabled(session.system()) {
-        ui.print_warning("hooks deliver nothing: `BRIEF_DISABLE` is set")?;
-    }
+    print_hook_switches(ui, &settings)?;
     let mut installed = hooks.iter().flat_map(|status| &status.installed);
     if installed.any(|hook| !hook.guarded) {
         ui.print_hint(
@@ -142,6 +145,19 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
         )?;
     }
     Ok(())
+}
+
+/// Says what switches hooks off, on this machine or for this user.
+pub(super) fn print_hook_switches(ui: &mut Ui, settings: &HookSettings) -> Result {
+    let delivery = settings.delivery_switch();
+    let enforcement = settings.enforcement_switch().filter(|switch| Some(*switch) != delivery);
+    let effects = [("deliver", delivery), ("enforce", enforcement)];
+    for (effect, switch) in effects {
+        let Some(switch) = switch else { continue };
+        ui.print_warning(&format!("hooks {effect} nothing: {switch}"))?;
+        ui.print_hint(&switch.find_fix())?;
+    }
+    ui.print_diagnostic_lines(&settings.problems, Path::new("/"))
 }
 
 /// Writes the files of hooks again that an earlier version installed without a guard.
@@ -245,7 +261,6 @@ fn print_hook_status(ui: &mut Ui, status: &HookStatus) -> Result {
 
 fn read_hook_status(session: &Session, client: &Client) -> Result<HookStatus> {
     let hook = client.hook.as_ref().expect("clients were chosen by their hooks");
-    let install = hook.install.as_ref().expect("clients were chosen by their files");
     let root = session.repository_root()?;
     let home = resolved_home(session.system());
     let installed = find_installed_hooks(session.system(), client, root.path(), home.as_deref());
@@ -267,7 +282,7 @@ fn read_hook_status(session: &Session, client: &Client) -> Result<HookStatus> {
         client: client.id.to_string(),
         name: client.name.to_string(),
         installed: installed.iter().map(ShownHook::new).collect(),
-        program: find_client_program(session.system(), install),
+        program: find_client_program(session.system(), client),
         seen: seen.map(ToString::to_string),
         answers,
         problem,
@@ -279,17 +294,9 @@ fn read_hook_status(session: &Session, client: &Client) -> Result<HookStatus> {
 }
 
 /// Finds the client's program, and its version in the package around it.
-fn find_client_program(system: &dyn System, install: &HookInstall) -> Option<ClientProgram> {
-    let name = install.program.as_ref()?;
-    let path = system.env("PATH")?;
-    let found = std::env::split_paths(&path)
-        .filter(|directory| directory.is_absolute())
-        .find_map(|directory| system.resolve(&directory.join(&**name)).ok())?;
-    let version = found.path.ancestors().skip(1).take(6).find_map(|directory| {
-        let manifest = system.read(&directory.join("package.json"), limits::FILE_BYTES).ok()?;
-        let manifest: serde_json::Value = serde_json::from_slice(&manifest).ok()?;
-        Some(manifest.get("version")?.as_str()?.to_owned())
-    });
-    let path: PathBuf = found.path;
-    Some(ClientProgram { path: path.display().to_string(), version })
+fn find_client_program(system: &dyn System, client: &Client) -> Option<ClientProgram> {
+    let name = super::install_of(client)?.program.as_ref()?;
+    let path = find_program(system, name)?.display().to_string();
+    let version = find_installed_version(system, client).map(|version| version.to_string());
+    Some(ClientProgram { path, version })
 }

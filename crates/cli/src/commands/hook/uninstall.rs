@@ -66,8 +66,15 @@ fn remove_hook(
     let scope = if is_global { HookScope::Home } else { HookScope::Project };
     let all = possible_files(session.system(), client, (base, scope), &program);
     let all = all.map_err(refused_file)?;
+    let install = super::install_of(client);
+    let shared = install.and_then(|install| install.shared.as_ref()).map(|shared| &*shared.file);
     let mut is_removed = false;
     for file in &all {
+        let is_shared = shared == Some(file.path.as_str()) && !is_global;
+        // A private file and a shared one are two hooks.
+        if shared.is_some() && args.place.shared && !is_shared {
+            continue;
+        }
         let failed = |error: ClientFileError| client_file_error(&file.path, &error);
         let on_disk = ClientFile::open(session.system(), base, &file.path).map_err(failed)?;
         let Some(text) = on_disk.text() else { continue };
@@ -75,6 +82,11 @@ fn remove_hook(
         let Some(left) = left else { continue };
         is_removed = true;
         let shown = render_file_name(session, base, &file.path)?;
+        if is_shared && !args.place.shared {
+            ui.print_status(&format!("kept the hook in {shown}: your team shares this file"))?;
+            ui.print_hint("pass `--shared` to remove it")?;
+            continue;
+        }
         if args.dry_run {
             ui.print_status(&format!("would remove the hook from {shown}"))?;
         } else if on_disk.write_text(Some(&left), false).map_err(failed)? == FileEdit::Changed {

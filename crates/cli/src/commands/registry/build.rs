@@ -9,6 +9,7 @@ use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::portable::config;
 use brief_profiles::OwnClients;
 use brief_registry::build::{self, BuildError, BuildMode, BuildOutcome, BuildRequest, Edited};
+use brief_registry::manifest::find_newer_requirement;
 use brief_registry::{ChangeKind, WatchedFiles};
 use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
@@ -103,6 +104,10 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
             return Err(CommandError::reported(ErrorKind::Usage));
         }
     };
+    if let Some(problem) = configuration.as_ref().and_then(find_newer_requirement) {
+        ui.print_diagnostics(&[problem], session.open_root()?.path())?;
+        return Err(CommandError::reported(ErrorKind::Usage));
+    }
     let own = OwnClients::read_project(session.system(), &registry);
     let clients = Clients::from_configuration(
         configuration.as_ref(),

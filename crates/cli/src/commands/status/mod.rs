@@ -1,5 +1,6 @@
 //! `brief status`, and `brief` alone: what is here, what each client gets, what is wrong, and the next command.
 
+mod debug;
 mod next;
 mod print;
 
@@ -33,6 +34,10 @@ pub(crate) struct StatusArgs {
     /// Print JSON: items, clients, problems and the next commands
     #[arg(long)]
     json: bool,
+
+    /// Print a block for a problem report, without names, paths or content
+    #[arg(long, conflicts_with = "json")]
+    debug: bool,
 }
 
 /// The number of problems that are shown.
@@ -123,6 +128,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     };
     if status.state == State::Outside {
         status.own = Some(find_own(session.system(), &project));
+    }
+    if args.debug {
+        return debug::print_debug_block(ui, session, &status);
     }
     next::choose_next_commands(session, &mut status);
     checks.mention_unparsed(ui, &root)?;

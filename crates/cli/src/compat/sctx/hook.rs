@@ -1,5 +1,6 @@
 //! `sctx hook`
 
+use brief_safety::settings::HookSettings;
 use brief_serve::hook::{Guidance, HookOptions, Repeat};
 
 use super::{warn_if_nothing_found, warn_of_diagnostics};
@@ -17,7 +18,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session) -> Result {
         guidance: Guidance::Structured,
         ..HookOptions::new("claude")
     };
-    let outcome = hook::answer_hook_call(ui, session, options)
+    let settings = HookSettings::load(session.system());
+    let outcome = hook::answer_hook_call(ui, session, &settings, options)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     warn_of_diagnostics(ui, &outcome.diagnostics)?;
     warn_if_nothing_found(ui, outcome.found_nothing)?;

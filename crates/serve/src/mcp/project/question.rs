@@ -127,7 +127,7 @@ impl MomentArguments {
         let moment = &mut request.moment;
         let client = self.client.as_ref().or(options.client.as_ref());
         client.map_or(Ok(()), |client| known_client(project, client))?;
-        moment.client = client.cloned();
+        moment.set_client(project.system(), client.cloned());
         (moment.action, moment.timing) = (self.action, self.timing);
         set_start_directory(project, self.cwd.as_ref(), moment)?;
         moment.task.clone_from(&self.task);
