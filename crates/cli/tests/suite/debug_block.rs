@@ -70,7 +70,7 @@ fn the_block_has_nothing_private() {
         "delivery    on",
         "claude      ",
         "policy      1 rule in 1 file",
-        "variables   BRIEF_RECEIPTS",
+        "BRIEF_RECEIPTS\n",
     ] {
         assert!(output.stdout.contains(part), "{part}: {output}");
     }

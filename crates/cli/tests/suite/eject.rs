@@ -16,7 +16,7 @@ const STATES: [&str; 5] = [
     "",
     "{}\n",
     "{\n  // mine\n  \"theme\": \"dark\", \"n\": 12345678901234567890,\n  \"hooks\": {}\n}\n",
-    "{\r\n\t\"a\": [1,\t2],\r\n\t\"mcpServers\": { }\r\n}\r\n",
+    "{\r\n\t\"a\": [1,\t2],\r\n\t\"mcpServers\": { \"mine\": {\"command\": \"x\"} }\r\n}\r\n",
     "{\"hooks\": {\"Stop\": [], \"PreToolUse\": []}, \"b\": 1e3}",
 ];
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use brief_clients::hook::installed::{HookScope, InstalledHook, find_installed_hooks};
+use brief_clients::hook::installed::{HookScope, find_installed_hooks};
 use brief_clients::profile::ProfileScope;
 use brief_profiles::{Client, find_program};
 use brief_safety::settings::HookSettings;
@@ -65,14 +65,14 @@ impl Examination<'_> {
                         "copy it to a directory on PATH, or run `brief hook install --command`";
                     self.report_problem("hook", Some(&path), message, help);
                 } else if hook.approved == Some(false)
-                    && is_for_this_user(system, client, &hook, home.as_deref())
+                    && hook.is_shared
+                    && is_for_this_user(system, client, home.as_deref())
                 {
-                    // Nothing is wrong: only the user can do the rest.
                     let message = format!("{name} skips the hook: you have not approved it");
                     let then = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
                     let then = then.and_then(|install| install.then.as_ref());
                     let help = then.map(ToString::to_string).unwrap_or_default();
-                    self.report_note("hook", Some(&path), message, help);
+                    self.report_problem("hook", Some(&path), message, help);
                 }
                 if !hook.is_guarded {
                     let message = format!(
@@ -91,17 +91,11 @@ impl Examination<'_> {
     }
 }
 
-/// Returns whether a hook concerns this user: a teammate may not have the client of a shared one.
-fn is_for_this_user(
-    system: &dyn System,
-    client: &Client,
-    hook: &InstalledHook,
-    home: Option<&Path>,
-) -> bool {
+/// Returns whether this user has a client: a hook that a team shares may be for another one.
+fn is_for_this_user(system: &dyn System, client: &Client, home: Option<&Path>) -> bool {
     let is_there = |sign: &str| home.is_some_and(|home| system.resolve(&home.join(sign)).is_ok());
     let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
     let program = install.and_then(|install| install.program.as_ref());
-    !hook.is_shared
-        || client.home_signs.iter().any(|sign| is_there(sign))
+    client.home_signs.iter().any(|sign| is_there(sign))
         || program.is_some_and(|program| find_program(system, program).is_some())
 }
