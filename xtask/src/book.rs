@@ -47,6 +47,7 @@ const PARTS: [(&str, &[&str]); 8] = [
             "how-to/scope-a-rule.md",
             "how-to/deliver-by-hook.md",
             "how-to/deliver-by-mcp.md",
+            "how-to/set-up-a-team.md",
             "how-to/check-in-ci.md",
             "how-to/review-changes.md",
             "how-to/cut-token-costs.md",

@@ -27,7 +27,7 @@ use crate::page_outcomes;
 use crate::workspace;
 
 /// Pages that [`plain_pages_run_as_written`] runs.
-const PLAIN_PAGES: [&str; 14] = [
+const PLAIN_PAGES: [&str; 15] = [
     "docs/how-to/check-in-ci.md",
     "docs/how-to/cut-token-costs.md",
     "docs/how-to/deliver-by-hook.md",
@@ -35,6 +35,7 @@ const PLAIN_PAGES: [&str; 14] = [
     "docs/tutorials/installing.md",
     "docs/how-to/migrate.md",
     "docs/how-to/scope-a-rule.md",
+    "docs/how-to/set-up-a-team.md",
     "docs/how-to/prompts-in-ci.md",
     "docs/how-to/why-ignored.md",
     "docs/tutorials/share-rules.md",
