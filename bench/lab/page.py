@@ -112,7 +112,7 @@ TEXT = """# Clients that were run
 
 Made by `cargo xtask clients` from `bench/clients.json`: real clients against a scripted model, which records every request.
 `cargo xtask clients NAME@VERSION` (or `NAME@latest`) tests a new version of a client: it installs it, runs every session, writes the version into
-`bench/lab/table.py`, and the diff of this page is what changed. [Each client's page](clients/README.md) has the facts behind this.
+`bench/lab/table.py`, and the diff of this page is what changed. [Each client's page](../clients/README.md) has the facts behind this.
 
 {versions}
 
@@ -135,7 +135,7 @@ for the reason in the note; *not run*: nobody has run it in this version; *not c
 - *compaction*: the model reports 190,000 tokens after the first edit; where that is not enough, the client's own setting has a lower limit. Gemini CLI compacts at a prompt
   before the last one, so that its session is resumed once. Cline counts the texts itself, and takes them for at most four times as many tokens where the model reports more, so
   that ten commands with a long output come before the edit.
-- *worktree*: a linked worktree; Claude Code and Codex run the hook of the main checkout there. *two hooks*: in the project and for the user, and Claude Code's beside Copilot's.
+- *worktree*: a linked worktree; Claude Code and Codex run the hook of the main checkout there, Codex if the worktree has a directory `.codex`. *two hooks*: in the project and for the user, and Claude Code's beside Copilot's.
   *other hooks*: those of Claude Code and Gemini CLI are installed, too.
 - *subagent*: it reads and edits a file that its parent has read; both conversations count.
 - *failed calls*: a file that is not there and an edit that does not match. *hold*: `--block-once`, and changes without a read.
@@ -153,7 +153,7 @@ Last, the real `brief` with `BRIEF_DISABLE=1`. Copilot also runs the hooks of Cl
 
 ## Receipts and transcripts
 
-Each delivery of these sessions has a [receipt](reference/hook.md#joined-with-the-clients-records), and each client keeps a transcript. A receipt with the id of a call is found if a
+Each delivery of these sessions has a [receipt](../reference/hook.md#joined-with-the-clients-records), and each client keeps a transcript. A receipt with the id of a call is found if a
 record of the session's own transcript has that id and names the file. What came with a start or a prompt belongs to no call and is found by its session.
 
 {joins}

@@ -129,6 +129,8 @@ def make_worktree(session):
     session.result.marks |= marked.marks_of(root)
     if session.name in RUNS_MAIN_HOOKS:
         session.brief(["hook", "install", session.name], session.project)
+        # Without it Codex runs no hook of a project there.
+        (root / f".{session.name}").mkdir(exist_ok=True)
     return root
 
 
@@ -190,7 +192,7 @@ SHAPES = [
     Shape("second session", [Phase([read(A), edit(A)]), Phase([read(A), edit(A, "y = 2", "y = 4")])]),
     Shape("nested start", [Phase([read(LEDGER), edit(LEDGER)], start="services/billing")]),
     Shape("start elsewhere", [Phase([read(LEDGER), edit(LEDGER)], start="web")]),
-    Shape("worktree", [plain()], prepare=make_worktree),
+    Shape("worktree", [plain()], prepare=make_worktree, hooks=lambda name: [] if name in RUNS_MAIN_HOOKS else [[name]]),
     Shape("file outside", [Phase([outside_read(), outside_edit(), read(A), edit(A)])], prepare=make_outside),
     Shape("several files", [Phase([patch_step()])], fits=lambda _, client: "patch" in client["tools"]),
     Shape("several files", [Phase([shell_patch_of_three()])], fits=lambda _, client: "patch" not in client["tools"]),
