@@ -516,6 +516,9 @@ fn l21_the_status_in_a_worktree_knows_the_hook_of_the_main_checkout() {
     let installed = status("claude");
     assert_eq!(installed[0]["file"], "$PROJECT/main/.claude/settings.local.json");
     assert_eq!(installed[0]["place"], "the main checkout, and this worktree of it");
+    // Codex runs it only if the worktree has the directory, too (0.169.0, run on 2026-11-20).
+    assert_eq!(status("codex"), json!([]));
+    project.write("w/.codex/config.toml", "");
     assert_eq!(status("codex")[0]["file"], "$PROJECT/main/.codex/hooks.json");
     // Droid was not seen to run it.
     assert_eq!(status("droid"), json!([]));

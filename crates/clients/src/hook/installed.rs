@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_profiles::{Client, HookSwitch};
+use brief_profiles::{Client, HookInstall, HookSwitch};
 use brief_syntax::limits;
 use brief_system::{FileKind, System, resolved_home};
 
@@ -151,6 +151,12 @@ pub fn find_installed_hooks(
     let main = counts.and_then(|_| find_main_checkout(system, root));
     let is_ignored =
         main.is_some() && install.is_some_and(|install| install.main_checkout_only.is_some());
+    // Codex looks for the hook of the main checkout only where the worktree has a directory of this name.
+    let has_directory = |install: &HookInstall| match Path::new(&*install.file).parent() {
+        Some(directory) => system.resolve(&root.join(directory)).is_ok(),
+        None => true,
+    };
+    let main = main.filter(|_| !is_ignored || install.is_none_or(has_directory));
     let bases = [
         (Some(root).filter(|_| !is_ignored), HookScope::Project),
         (main.as_deref(), HookScope::MainCheckout),

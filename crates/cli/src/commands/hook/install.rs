@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, build_hook_files};
 use brief_clients::hook::installed::{find_main_checkout, is_elsewhere, is_program_on_path};
-use brief_profiles::{Client, KnownClients};
+use brief_profiles::{Client, HookInstall, KnownClients};
 use brief_safety::settings::HookSettings;
 use brief_syntax::walk::IgnoreFiles;
 use brief_system::resolved_home;
@@ -127,6 +127,11 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result 
     Ok(())
 }
 
+/// Returns the directory of a hook's file in a project.
+fn first_directory(install: &HookInstall) -> &str {
+    install.file.split('/').next().unwrap_or(&install.file)
+}
+
 fn install_hook(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Client) -> Result {
     let is_global = args.place.is_global(client);
     if !is_global {
@@ -213,9 +218,10 @@ fn refuse_worktree(session: &Session, args: &InstallArgs, client: &Client, base:
     let message =
         format!("{name} ignores the hooks of a worktree and runs those of the main checkout");
     Err(CommandError::refused(message).with_hint(format!(
-        "run `brief hook install {}` in {}, or with `--global`",
+        "pass `--global`, or run `brief hook install {}` in {} and create the directory `{}` here",
         client.id,
-        main.display()
+        main.display(),
+        install_of(client).map_or("", first_directory)
     )))
 }
 
