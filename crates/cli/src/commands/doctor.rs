@@ -69,6 +69,8 @@ pub(super) enum Extent {
     All,
     /// What other checks of the project leave out, without notes that read all items.
     Warnings,
+    /// The same, with what only the user can do.
+    Own,
     /// What other checks of the project leave out.
     Rest,
 }
@@ -195,7 +197,7 @@ impl Examination<'_> {
         self.report_shared_files();
         self.report_sources();
         self.report_duplicates();
-        if extent != Extent::Warnings {
+        if matches!(extent, Extent::All | Extent::Rest) {
             self.same_texts()?;
         }
         self.report_unread_files();
@@ -203,9 +205,9 @@ impl Examination<'_> {
             self.report_unreadable_guidance()?;
         }
         self.report_left_out_servers();
-        self.report_hooks()?;
+        self.report_hooks(extent == Extent::Own)?;
         // Notes are not asked for here, and this starts a program.
-        if extent != Extent::Warnings {
+        if matches!(extent, Extent::All | Extent::Rest) {
             self.report_missing_fences();
         }
         Ok(())

@@ -178,7 +178,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     }
     let project = session.open_project()?;
     let root = project.root().path();
-    let checks = ProjectChecks::new(session, args.pedantic);
+    let mut checks = ProjectChecks::new(session, args.pedantic);
+    checks.asks_setup = args.only == [PartArg::Setup];
     let since = match args.since.as_deref() {
         Some(since) => Some(GitHistory::open_project(session.shared_system(), root, Some(since))?),
         None => None,
@@ -332,6 +333,8 @@ pub(super) fn print_report(
 pub(super) struct ProjectChecks<'s> {
     session: &'s Session,
     is_pedantic: bool,
+    /// True if the user asks for the setup alone: then also for what only the user can do.
+    asks_setup: bool,
     /// The reason why the setup could not be checked.
     failure: RefCell<Option<String>>,
     /// The agent files whose code was not parsed, with the reason.
@@ -343,6 +346,7 @@ impl ProjectChecks<'_> {
         ProjectChecks {
             session,
             is_pedantic,
+            asks_setup: false,
             failure: RefCell::default(),
             unparsed: RefCell::default(),
         }
@@ -415,7 +419,11 @@ impl ConfigurationCheck for ProjectChecks<'_> {
     }
 
     fn check_setup(&self, _: &dyn System, _: &Root) -> Option<Vec<Diagnostic>> {
-        let extent = if self.is_pedantic { Extent::Rest } else { Extent::Warnings };
+        let extent = match (self.asks_setup, self.is_pedantic) {
+            (true, _) => Extent::Own,
+            (false, true) => Extent::Rest,
+            (false, false) => Extent::Warnings,
+        };
         match check_setup(self.session, &InstallationArg { global: false }, extent) {
             Ok(found) => Some(found),
             Err(error) => {

@@ -40,6 +40,10 @@ fn own_files(client: &Client, state: &str) -> Vec<(String, String)> {
                 // At the top, `hooks` would be an event.
                 let text = match install.form {
                     InstallForm::TopGroups => "{\n  // mine\n  \"Stop\": []\n}\n".to_owned(),
+                    // The client needs the version, which an empty table gets with the first hook and keeps.
+                    InstallForm::List if install.version.is_some() && state == "{}\n" => {
+                        "{\"version\": 1}\n".to_owned()
+                    }
                     _ => state.to_owned(),
                 };
                 return (path, text);

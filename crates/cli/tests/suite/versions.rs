@@ -48,7 +48,6 @@ fn a_lock_of_the_next_version_is_left_alone() {
         &["update"],
         &["remove", "api"],
         &["remove", "--all"],
-        &["add", "../outside/source", "--name", "other"],
         &["list"],
         &["eject"],
         &["setup"],

@@ -39,8 +39,8 @@ const COLUMNS: [&str; 20] = [
     "unsigned",
     "behind",
     "drifted",
-    "problem",
     "owners",
+    "problem",
 ];
 
 /// A row of a table: an item of a repository, or a repository without items.
@@ -138,8 +138,8 @@ impl FleetReport {
                 FleetCell::Flag(source.map(FleetSource::is_unsigned)),
                 FleetCell::Flag(number.and_then(|number| *judged.items.get(number)?)),
                 FleetCell::Flag(item.map(|item| item.is_drifted)),
-                text(member.problem.as_deref()),
                 owned(facts.owners.join(" ")),
+                text(member.problem.as_deref()),
             ],
         }
     }

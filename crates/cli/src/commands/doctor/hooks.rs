@@ -31,8 +31,9 @@ impl Examination<'_> {
         }
     }
 
-    /// Reports installed hooks that do not work, or that can stop their client.
-    pub(super) fn report_hooks(&mut self) -> Result {
+    /// Reports installed hooks that do not work, or that can stop their client; with `asks_own` also those of a team that
+    /// wait for this user's approval, which is no mistake of the project.
+    pub(super) fn report_hooks(&mut self, asks_own: bool) -> Result {
         self.report_hook_switches();
         let system = self.session.system();
         let (root, home) = (self.session.repository_root()?, resolved_home(system));
@@ -64,7 +65,8 @@ impl Examination<'_> {
                     let help =
                         "copy it to a directory on PATH, or run `brief hook install --command`";
                     self.report_problem("hook", Some(&path), message, help);
-                } else if hook.approved == Some(false)
+                } else if asks_own
+                    && hook.approved == Some(false)
                     && hook.is_shared
                     && is_for_this_user(system, client, home.as_deref())
                 {
