@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use brief_clients::hook;
+use brief_clients::{hook, transcript};
 use brief_dialects::dependencies::{self, DependencyExtent};
 use brief_dialects::{agents, fuzzing, hosted, portable, structured, tasks};
-use brief_profiles::BUILTIN;
+use brief_profiles::{BUILTIN, TranscriptForm};
 use brief_registry::lock::Lock;
 use brief_registry::manifest::Manifest;
 use brief_syntax::front_matter::FrontMatter;
@@ -285,6 +285,36 @@ pub(crate) fn hook_event(bytes: &[u8]) {
         if client.hook.is_some() {
             let _ = hook::read_call(bytes, &BUILTIN, &client.id, None);
         }
+    }
+}
+
+/// Reads a record of a session in one of the forms, which the length of the input chooses: no result without a call, no answer
+/// before the first, and nothing that is not in the text.
+pub(crate) fn transcript(bytes: &[u8]) {
+    let with_files = BUILTIN.clients.iter().filter(|client| {
+        let form = client.transcripts.as_ref().map(|profile| profile.form);
+        form.is_some_and(|form| form != TranscriptForm::Database)
+    });
+    let clients: Vec<_> = with_files.collect();
+    let client = clients[bytes.len() % clients.len()];
+    let system = MemorySystem::new("/p")
+        .with_file("/s/t/a.messages.json", bytes)
+        .with_file("/s/t/a.json", "{\"cwd\": \"/p\"}")
+        .with_file("/s/.project_root", "/p");
+    let path = Path::new("/s/t/a.messages.json").to_owned();
+    let file = transcript::TranscriptFile { client, path, stamp: None };
+    let Ok(transcript::TranscriptContent::Sessions(sessions)) =
+        transcript::read_transcript(&system, &file, &|_| true)
+    else {
+        return;
+    };
+    for session in &sessions {
+        let mut ids = BTreeSet::new();
+        for (event, call) in session.calls() {
+            assert!(event.step > 0, "{event:?}");
+            assert!(ids.insert(&call.id), "{call:?}");
+        }
+        let _ = (session.is_open(), session.gaps.describe());
     }
 }
 

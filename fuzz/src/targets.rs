@@ -334,6 +334,21 @@ pub const TARGETS: &[Target] = &[
         longest: 2048,
     },
     Target {
+        name: "transcript",
+        backing: Backing::Own,
+        run: runs::transcript,
+        seed: |_| false,
+        own_seeds: &[
+            "{\"type\":\"assistant\",\"uuid\":\"a\",\"cwd\":\"/p\",\"sessionId\":\"s\",\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"Bash\",\"input\":{\"command\":\"ls\"}}]}}\n{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"c\",\"is_error\":true,\"content\":\"Exit code 3\"}]}}\n",
+            "{\"type\":\"session_meta\",\"payload\":{\"id\":\"s\",\"cwd\":\"/p\"}}\n{\"type\":\"response_item\",\"payload\":{\"type\":\"custom_tool_call\",\"call_id\":\"c\",\"name\":\"apply_patch\",\"input\":\"*** Begin Patch\\n*** Add File: a\\n+x\\n*** End Patch\"}}\n{\"type\":\"event_msg\",\"payload\":{\"type\":\"item_completed\",\"item\":{\"type\":\"FileChange\",\"id\":\"c\",\"status\":\"completed\",\"changes\":{\"/p/a\":{\"type\":\"update\",\"unified_diff\":\"@@ -1 +1 @@\\n-a\\n+b\\n\"}}}}}\n",
+            "{\"sessionId\":\"s\",\"startTime\":\"2026-11-20T00:00:00Z\"}\n{\"$set\":{\"messages\":[{\"id\":\"a\",\"type\":\"gemini\",\"toolCalls\":[{\"id\":\"c\",\"name\":\"replace\",\"args\":{\"file_path\":\"a\"},\"status\":\"success\",\"resultDisplay\":{\"originalContent\":\"a\",\"newContent\":\"b\"}}]}]}}\n",
+            "{\"type\":\"session.start\",\"data\":{\"sessionId\":\"s\",\"context\":{\"cwd\":\"/p\"}}}\n{\"type\":\"tool.execution_start\",\"data\":{\"toolCallId\":\"c\",\"toolName\":\"edit\",\"arguments\":{\"path\":\"a\",\"old_str\":\"x\",\"new_str\":\"y\"}}}\n",
+            "{\"sessionId\":\"s\",\"messages\":[{\"id\":\"a\",\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"editor\",\"input\":{\"path\":\"a\",\"new_text\":\"x\"}}]}]}",
+        ],
+        dictionary: JSON_WORDS,
+        longest: 4096,
+    },
+    Target {
         name: "own-client",
         backing: Backing::Library,
         run: runs::own_client,

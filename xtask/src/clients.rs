@@ -136,6 +136,12 @@ fn render_client_page(client: &Client) -> String {
         }
         row("a call can be held back", if hook.hold.is_empty() { "no" } else { "yes" }.to_owned());
     }
+    if let Some(records) = &client.transcripts {
+        row("records sessions in", format!("`~/{}/{}`", records.directory, records.files));
+        if let Some(days) = records.kept_days {
+            row("keeps sessions for", format!("{days} days"));
+        }
+    }
     let sheet = CheckSheet::all_sheets().iter().find(|sheet| sheet.client == &*client.id);
     if let Some((sheet, checks)) = sheet.and_then(|sheet| Some((sheet, sheet.checks()?))) {
         let paths: Vec<String> = sheet.paths.iter().map(|path| format!("`{path}`")).collect();

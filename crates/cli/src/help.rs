@@ -45,6 +45,7 @@ const COMMON: &[CommandGroup] = &[
             ("sync", "brief sync --frozen"),
         ],
     },
+    CommandGroup { title: "Prove", commands: &[("replay", "brief replay --since 7d")] },
 ];
 
 /// The groups that only `brief help --all` lists.

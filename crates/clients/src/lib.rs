@@ -12,3 +12,4 @@ pub mod permissions;
 pub mod places;
 pub mod profile;
 pub mod shared;
+pub mod transcript;

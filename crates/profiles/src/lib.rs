@@ -36,6 +36,7 @@ pub use model::loading::{
 pub use model::output::{HomeOutput, ItemOutput};
 pub use model::permissions::{PermissionProfile, PermissionWords};
 pub use model::places::{ClientPlace, FileNames, KnownClients, PlaceShape};
+pub use model::transcripts::{TranscriptForm, TranscriptProfile};
 pub use model::{
     Client, ClientDirectory, ClientRead, Evidence, Form, MissingKind, PlaceFacts, Scoping, Seat,
     SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue, SinceVersion,
@@ -69,6 +70,7 @@ mod builtin {
     use crate::model::output::*;
     use crate::model::permissions::*;
     use crate::model::places::*;
+    use crate::model::transcripts::*;
     use crate::model::*;
 
     use AnswerValue::*;
@@ -84,6 +86,7 @@ mod builtin {
     use ServerFormat::*;
     use ServerValue::*;
     use TextUnit::*;
+    use TranscriptForm::*;
     use Unless::*;
 
     pub(super) const BUILTIN: KnownClients = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));

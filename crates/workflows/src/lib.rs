@@ -13,5 +13,6 @@ pub mod installation;
 pub mod ownership;
 pub mod picture;
 pub mod refusal;
+pub mod replay;
 pub mod revisions;
 pub mod schemas;

@@ -29,6 +29,7 @@ mod outdated;
 mod question;
 mod registry;
 mod remove;
+mod replay;
 mod schema;
 mod search;
 mod setup;
@@ -121,6 +122,7 @@ commands! {
     "hook" => Hook(hook::HookArgs),
     "lint" => Lint(lint::LintArgs),
     "log" => Log(log::LogArgs),
+    "replay" => Replay(replay::ReplayArgs),
     "add" => Add(add::AddArgs),
     "update" => Update(update::UpdateArgs),
     "sync" or "install" => Sync(sync::SyncArgs),
@@ -159,6 +161,7 @@ impl Command {
                 | Command::Diff(_)
                 | Command::Lint(_)
                 | Command::Log(_)
+                | Command::Replay(_)
                 | Command::List(_)
                 | Command::Audit(_)
                 | Command::Search(_)

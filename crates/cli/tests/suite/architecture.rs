@@ -68,11 +68,12 @@ fn manifests() -> Vec<Manifest> {
 }
 
 /// Packages that ship, those for other systems included. More need a reason: 13 are the HTTP server of `brief mcp --http`,
-/// 4 the templates of `brief view`, 10 the archives of `cargo xtask dist`, which the program has for artifacts too.
-const MOST_SHIPPED: usize = 226;
+/// 4 the templates of `brief view`, 10 the archives of `cargo xtask dist`, which the program has for artifacts too, and 6 SQLite, in
+/// which two clients keep their sessions.
+const MOST_SHIPPED: usize = 232;
 
 /// Packages of others in `Cargo.lock`, those of tests and other systems included. 39 of them are the independent JSON Schema of tests.
-const MOST_PACKAGES: usize = 269;
+const MOST_PACKAGES: usize = 275;
 
 /// Counts the packages that our crates need outside of tests, on any system.
 fn shipped_packages(lock: &str) -> usize {

@@ -87,6 +87,7 @@ const RUNS: &[(&str, &str)] = &[
     ("hook status", "hook status claude"),
     ("hook test", "hook test claude src/a.py --on edit"),
     ("log", "log"),
+    ("replay", "replay"),
     ("list", "list"),
     ("list", "list ../outside/guidance"),
     ("search", "search money ../outside/guidance"),
@@ -158,6 +159,7 @@ fn everything() -> Sandbox {
         assert!(git.current_dir(project.path()).status().unwrap().success());
     }
     project.write("AGENTS.yaml", "context:\n  - {content: Cents., match: ['**/*.py']}\n");
+    super::replay::record_session(&project);
     project
 }
 

@@ -148,6 +148,7 @@ mod receipt_late;
 #[cfg(unix)]
 mod receipts;
 mod registry_outputs;
+mod replay;
 mod rules;
 #[cfg(unix)]
 mod runbook;

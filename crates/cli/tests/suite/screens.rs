@@ -92,7 +92,7 @@ fn hostile_on_a_screen() -> Sandbox {
 }
 
 /// A call of each command, with `N` for a hostile name. Servers end with their input.
-const CALLS: [&str; 85] = [
+const CALLS: [&str; 87] = [
     "status",
     "context src/N/a.rs",
     "context --all",
@@ -112,6 +112,8 @@ const CALLS: [&str; 85] = [
     "diff N",
     "log",
     "log N",
+    "replay",
+    "replay N",
     "view --export out",
     "view N",
     "init --dry-run",

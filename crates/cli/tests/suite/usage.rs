@@ -32,6 +32,9 @@ fn the_short_help_lists_the_common_commands() {
       update   Update sources to their newest version
       sync     Make the project match brief.toml and brief.lock
 
+    Prove
+      replay   Show which rules agents had and which they broke in past sessions
+
       brief help --all       all commands
       brief help COMMAND     details and examples
     [EOF]
@@ -250,6 +253,7 @@ fn each_command_has_help() {
         &["version"],
         &["log"],
         &["log", "enable"],
+        &["replay"],
         &["fleet", "status"],
         &["registry", "publish"],
         &["lint"],

@@ -17,6 +17,8 @@ use brief_dialects::{Action, Timing};
 use brief_profiles::{AnswerField, AnswerValue, Client, HookProfile, KnownClients, PayloadMarks};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+pub(crate) use shell::find_shell_effects;
+
 /// An event that a client reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCall<'c> {

@@ -5,6 +5,7 @@
 //! on its operands, [`diff`] and [`python`] read what a program is given as its input.
 
 mod diff;
+mod effects;
 mod programs;
 mod python;
 
@@ -14,6 +15,8 @@ use brief_dialects::Action;
 use brief_syntax::shell::{Invocation, RedirectKind, SimpleCommand, parse_commands};
 
 use super::{ToolEffect, Touch};
+
+pub(crate) use effects::find_shell_effects;
 
 /// The limit for the touches of one command line; more is a listing, not work on a file.
 const MOST_TOUCHES: usize = 8;

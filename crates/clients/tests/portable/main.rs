@@ -1,4 +1,4 @@
-//! The compiler of portable items, through its public face.
+//! The compiler of portable items and the readers of sessions, through their public face.
 #![expect(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
 mod appendix;
@@ -9,6 +9,7 @@ mod install;
 mod matrix;
 mod places;
 mod profiles;
+mod sessions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -9,6 +9,7 @@ pub(crate) mod loading;
 pub(crate) mod output;
 pub(crate) mod permissions;
 pub(crate) mod places;
+pub(crate) mod transcripts;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
@@ -18,6 +19,7 @@ use hook::HookProfile;
 use loading::{Attaches, Loading, PassedOverFacts};
 use output::ItemOutput;
 use permissions::PermissionProfile;
+use transcripts::TranscriptProfile;
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -68,6 +70,8 @@ pub struct Client {
     /// The files that `brief task` writes rules to.
     pub task: Option<TaskRules>,
     pub hook: Option<HookProfile>,
+    /// Its own records of conversations.
+    pub transcripts: Option<TranscriptProfile>,
     /// The text of the file, of a client with outputs: the compiler reads its own keys from there, as it reads
     /// those of a project's `brief.toml`. A client that is built in has no others in it.
     #[serde(skip)]
