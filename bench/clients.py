@@ -18,6 +18,7 @@ import sys
 
 from lab import cache, page
 from lab.faults import hooks_of, run_faults
+from lab.rules import run_rules, wrong_cells
 from lab.session import Lab, install
 from lab.shapes import ALONE, SHAPES
 from lab.table import CLIENTS, pin, version, write_pin
@@ -31,7 +32,7 @@ def main():
     parser.add_argument("clients", nargs="*", help="NAME, or NAME@VERSION for another version than the pinned one; default: all")
     parser.add_argument("--brief", type=pathlib.Path, required=True)
     parser.add_argument("--into", type=pathlib.Path, required=True, help="the directory of the installed clients")
-    parser.add_argument("--shape", action="append", help="only sessions of this shape; `faults` are those in which brief fails")
+    parser.add_argument("--shape", action="append", help="only sessions of this shape; `faults` are those in which brief fails, `rules` those with checks")
     parser.add_argument("--keep", type=pathlib.Path, help="keep the requests of each session in this directory")
     parser.add_argument("--results", type=pathlib.Path, required=True, help="the file of all results, which runs add to")
     parser.add_argument("--out", type=pathlib.Path, help="the page to write from the results")
@@ -63,6 +64,10 @@ def main():
                 print(f"{name}, hook of {hook}: {cells}", flush=True)
                 note(arguments.results, name, lambda client: client["faults"].update({hook: {"version": version(name), "cells": cells}}))
                 failed += [f"{name} ({fault})" for fault, word in cells.items() if word not in ("works", "silent")]
+        if not arguments.shape or "rules" in arguments.shape:
+            cells = run_rules(lab, name)
+            note(arguments.results, name, lambda client: client.update({"rules": {"version": version(name), "date": str(datetime.date.today()), "cells": cells}}))
+            failed += [f"{name} ({case}: {word})" for case, word in wrong_cells(name, cells)]
     if arguments.out:
         page.write(arguments.out, json.loads(arguments.results.read_text()))
     print(f"failed: {', '.join(failed) or 'none'}")

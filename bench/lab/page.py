@@ -15,7 +15,9 @@ def shown(results):
     clients = []
     for name, client in sorted(results.items()):
         lines = [f'  "version": {json.dumps(client["version"])}', f'  "date": {json.dumps(client["date"])}']
-        for part in ("shapes", "faults"):
+        for part in ("shapes", "faults", "rules"):
+            if part not in client:
+                continue
             rows = [f"   {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in sorted(client[part].items())]
             lines.append(f'  "{part}": {{' + ("\n" + ",\n".join(rows) + "\n  " if rows else "") + "}")
         clients.append(f' {json.dumps(name)}: {{\n' + ",\n".join(lines) + "\n }")
@@ -76,6 +78,16 @@ def faults(results):
     for name, hook, run in rows:
         title = name if name == hook else f"{name}, hook of {hook}"
         lines.append(f"| {title} | {run['version']} | " + " | ".join(run["cells"].get(kind, "–") for kind in kinds) + " |")
+    return "\n".join(lines)
+
+
+def kept_rules(results):
+    """Returns the table of calls that a check forbids: a row for each call, a column for each client."""
+    names = [name for name in CLIENTS if name in results and "rules" in results[name]]
+    cases = list(dict.fromkeys(case for name in names for case in results[name]["rules"]["cells"]))
+    lines = ["| call | " + " | ".join(f"{name} {results[name]['rules']['version']}" for name in names) + " |", "| --- " * (len(names) + 1) + "|"]
+    for case in cases:
+        lines.append(f"| {case} | " + " | ".join(results[name]["rules"]["cells"].get(case, "–") for name in names) + " |")
     return "\n".join(lines)
 
 
@@ -151,6 +163,14 @@ Last, the real `brief` with `BRIEF_DISABLE=1`. Copilot also runs the hooks of Cl
 
 {faults}
 
+## Calls that a check forbids
+
+A project with [checked rules](../how-to/keep-a-rule.md) that its user trusts, in the mode of the client that asks for nothing (`--yolo` and its like). Each call is a session of its own. *stopped*:
+nothing of it is in the project, and the model read the reason. *told*: it ran, and the model read with the result which rule it broke. *runs*: an allowed call. `PASSED`: it ran although a rule forbids it.
+*held*: how often the model was sent back to work in one session at the end of its turn. `–`: the client has no such call.
+
+{rules}
+
 ## Receipts and transcripts
 
 Each delivery of these sessions has a [receipt](../reference/hook.md#joined-with-the-clients-records), and each client keeps a transcript. A receipt with the id of a call is found if a
@@ -184,5 +204,5 @@ def write(out, results):
     versions = [f"| {name} | {results[name]['version']} | {results[name]['date']} | {newer(name)} |" for name in CLIENTS if name in results]
     text = TEXT.format(
         versions="\n".join(["| client | version | run on | newer versions |", "| --- | --- | --- | --- |", *versions]), files=len(RULES) + len(USER) + 4 * len(PARTS) + 10,
-        sessions=table, notes=notes.strip(), faults=faults(results), joins=joins(results), cache=prompt_cache(results))
+        sessions=table, notes=notes.strip(), faults=faults(results), rules=kept_rules(results), joins=joins(results), cache=prompt_cache(results))
     out.write_text(text.rstrip() + "\n" + heading + rest)

@@ -46,6 +46,7 @@ const PARTS: [(&str, &[&str]); 8] = [
             "how-to/why-ignored.md",
             "how-to/scope-a-rule.md",
             "how-to/deliver-by-hook.md",
+            "how-to/keep-a-rule.md",
             "how-to/deliver-by-mcp.md",
             "how-to/set-up-a-team.md",
             "how-to/check-in-ci.md",

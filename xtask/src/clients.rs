@@ -134,7 +134,10 @@ fn render_client_page(client: &Client) -> String {
         for (fact, value) in event_facts(hook) {
             row(fact, value);
         }
-        row("a call can be held back", if hook.hold.is_empty() { "no" } else { "yes" }.to_owned());
+        row("a call can be refused", if hook.can_refuse() { "yes" } else { "no" }.to_owned());
+        for (fact, value) in enforcement_facts(hook) {
+            row(fact, value);
+        }
     }
     if let Some(records) = &client.transcripts {
         row("records sessions in", format!("`~/{}/{}`", records.directory, records.files));
@@ -156,6 +159,20 @@ fn render_client_page(client: &Client) -> String {
     add_reads(&mut page, client);
     add_outputs(&mut page, client);
     page
+}
+
+/// Returns what was seen of refused calls, of questions, and of turns that go on.
+fn enforcement_facts(hook: &HookProfile) -> Vec<(&'static str, String)> {
+    let Some(facts) = &hook.enforcement else { return Vec::new() };
+    let yes = |is_so: bool| if is_so { "yes" } else { "no" }.to_owned();
+    let mut rows = vec![
+        ("a hook can make it ask", yes(!hook.ask.is_empty())),
+        ("the end of a turn can be held", yes(!hook.stop.is_empty())),
+        ("reads its hooks again while it runs", yes(facts.reloads)),
+    ];
+    rows.extend(facts.gaps.iter().map(|gap| ("does not stop", gap.to_string())));
+    rows.push(("seen", render_evidence(&facts.seen)));
+    rows
 }
 
 /// Adds the files that the client loads.

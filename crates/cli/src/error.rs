@@ -31,6 +31,8 @@ pub enum ErrorKind {
     Outrun,
     /// The program that we handed over to has ended with this code, where a process cannot become another program.
     Program(u8),
+    /// A client's call is refused with this code, which is the answer.
+    CallRefused(u8),
     Interrupted,
     /// The reader of the output went away.
     BrokenPipe,
@@ -45,7 +47,7 @@ impl ErrorKind {
             ErrorKind::Refused | ErrorKind::Outrun => 1,
             ErrorKind::Usage => 2,
             ErrorKind::Internal => 3,
-            ErrorKind::Program(code) => code,
+            ErrorKind::Program(code) | ErrorKind::CallRefused(code) => code,
             // The shell's code for a program that ^C ended.
             ErrorKind::Interrupted => 130,
         })
@@ -79,6 +81,15 @@ impl CommandError {
     /// Ends a command with the code of a program that it has handed over to.
     pub(crate) fn of_program(code: u8) -> Self {
         CommandError::reported(ErrorKind::Program(code))
+    }
+
+    /// Answers a client's call with the code that refuses it.
+    pub(crate) fn of_refused_call(code: u8) -> Self {
+        CommandError::reported(ErrorKind::CallRefused(code))
+    }
+
+    pub(crate) fn is_refused_call(&self) -> bool {
+        matches!(self.kind, ErrorKind::CallRefused(_))
     }
 
     /// Ends a command that has printed its problems itself.

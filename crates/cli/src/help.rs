@@ -66,6 +66,7 @@ const MORE_GROUPS: &[CommandGroup] = &[
         commands: &[
             ("audit", "brief audit acme/guidance --deny hooks"),
             ("trust", "brief trust .agents/rules/setup-bootstrap"),
+            ("allow", "brief allow no-npm --once"),
         ],
     },
     CommandGroup {

@@ -139,10 +139,11 @@ pub fn run(
         _ => {}
     }
     let outcome = run_brief(&args, ui, Arc::clone(&system));
+    let refuses = outcome.as_ref().is_err_and(CommandError::is_refused_call);
     let code = error::exit_code(outcome, ui);
     // If standard error is closed, only the exit code is left.
     let _ = ui.finish(system.as_ref(), code != ExitCode::SUCCESS);
-    if commands::hook::is_clients_call(&args, ui) { ExitCode::SUCCESS } else { code }
+    if commands::hook::is_clients_call(&args, ui) && !refuses { ExitCode::SUCCESS } else { code }
 }
 
 pub type AgentCommands = fn(&mut Ui, &Session, &AgentArgs) -> Result;

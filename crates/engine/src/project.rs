@@ -192,7 +192,13 @@ impl<'s> BriefingRequest<'s> {
 
     /// Reads, and answers.
     pub fn resolve(self) -> Briefing {
+        let catalog = self.read_catalog();
+        self.resolve_from(&catalog)
+    }
+
+    /// Answers from what [`BriefingRequest::read_catalog`] has read.
+    pub fn resolve_from(self, catalog: &Catalog) -> Briefing {
         let estimate = Counter::estimate();
-        Briefing::from_catalog(&self.read_catalog(), self.moment, self.counter.unwrap_or(&estimate))
+        Briefing::from_catalog(catalog, self.moment, self.counter.unwrap_or(&estimate))
     }
 }

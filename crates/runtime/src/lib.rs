@@ -6,6 +6,7 @@
 //! time, output and number, and it keeps the record of trust. It never runs anything on behalf of a hook,
 //! lint or an editor.
 
+pub mod allowance;
 pub mod assembly;
 pub mod consent;
 pub mod execution;
@@ -14,11 +15,13 @@ pub mod review;
 mod shell;
 pub mod trust;
 
+pub use allowance::{Allowance, AllowedRule};
 pub use assembly::{AssembledPrompt, AssemblyError, AssemblyEvent, PromptAssembly, PromptOptions};
 pub use consent::{Consent, ProjectRefusal};
 pub use execution::{Execution, OffReason, Wish};
 pub use prompt::{AskedKind, ExecutionRequest, RequestOutcome};
 pub use review::Review;
 pub use trust::{
-    ContentHash, Standing, TrustError, TrustProject, TrustStore, project_of, project_root,
+    ContentHash, RuleEntry, Standing, TrustError, TrustProject, TrustStore, project_of,
+    project_root,
 };

@@ -8,6 +8,7 @@
 mod hash;
 mod place;
 mod project;
+mod rules;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,9 +21,11 @@ use brief_system::{FileLock, ReadError, System};
 
 pub use hash::ContentHash;
 pub use project::{TrustProject, project_of, project_root};
+pub use rules::RuleEntry;
 
 /// The first line of the file.
-const HEADING: &str = "# What `brief trust` has recorded: content and projects, by SHA-256.\n";
+const HEADING: &str =
+    "# What `brief trust` has recorded: content, projects and rules, by SHA-256.\n";
 
 /// The first word of a project's line.
 const PROJECT: &str = "project";
@@ -191,6 +194,7 @@ pub struct TrustStore<'s> {
 struct RecordLines {
     entries: BTreeSet<TrustEntry>,
     projects: BTreeSet<ProjectEntry>,
+    rules: BTreeSet<RuleEntry>,
 }
 
 impl fmt::Debug for TrustStore<'_> {
@@ -331,6 +335,9 @@ impl<'s> TrustStore<'s> {
         for project in &fresh.lines.projects {
             text.push_str(&format!("{project}\n"));
         }
+        for rule in &fresh.lines.rules {
+            text.push_str(&format!("{rule}\n"));
+        }
         if text.len() as u64 > limits::TRUST_BYTES {
             return Err(TrustError::Full);
         }
@@ -360,6 +367,9 @@ fn parse_record(path: &Path, bytes: &[u8]) -> Result<RecordLines, TrustError> {
         match (TrustEntry::parse(line), ProjectEntry::parse(line)) {
             (Some(entry), _) if is_text => lines.entries.insert(entry),
             (None, Some(project)) if is_text => lines.projects.insert(project),
+            (None, None) if is_text && let Some(rule) = RuleEntry::parse(line) => {
+                lines.rules.insert(rule)
+            }
             // A skipped line could be a denial.
             _ => return Err(TrustError::Damaged { path: path.to_owned(), line: index + 1 }),
         };

@@ -33,7 +33,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub use buffers::Buffers;
-pub use deadline::Deadline;
+pub use deadline::{Deadline, LastWords};
 pub use files::Files;
 pub use follow::FileWatch;
 pub use interruption::Interruption;

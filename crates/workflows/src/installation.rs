@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use brief_clients::compile::{Clients, ClientsInUse};
+use brief_clients::permissions::permissions_from_checks;
 use brief_clients::profile::{ProfileScope, Section};
+use brief_dialects::Dialects;
+use brief_engine::Project;
 use brief_profiles::{FetchedClient, OwnClients, UnknownClient, judge_fetched};
 use brief_registry::install::{self, Finished, InstallError, InstallMode, ProjectPaths};
 use brief_registry::lock::Lock;
@@ -75,7 +78,7 @@ impl Installation {
             return Err(UnopenedInstallation::Invalid { problems, base: project.config });
         }
         let own = OwnClients::read_project(system, &project.outputs);
-        let clients = Clients::from_configuration(source.as_ref(), &own, Section::Install, scope);
+        let clients = read_clients(system, &project, source.as_ref(), &own, scope);
         let manifest = source.as_ref().map(Manifest::parse).transpose();
         match (clients, manifest) {
             (Ok(clients), Ok(manifest)) => {
@@ -112,9 +115,7 @@ impl Installation {
         let own = OwnClients::read_project(system, &self.project.outputs);
         let scope = self.clients.scope();
         // Both were read before, and only servers that were read are new.
-        if let Ok(clients) =
-            Clients::from_configuration(Some(&source), &own, Section::Install, scope)
-        {
+        if let Ok(clients) = read_clients(system, &self.project, Some(&source), &own, scope) {
             self.clients = clients;
             self.keep_layout(system);
         }
@@ -186,16 +187,15 @@ impl Installation {
         }
         let scope = self.clients.scope();
         let manifest = self.project.read_manifest(system)?;
-        let problems =
-            match Clients::from_configuration(manifest.as_ref(), &own, Section::Install, scope) {
-                Ok(clients) if own.diagnostics.is_empty() => {
-                    self.clients = clients;
-                    self.keep_layout(system);
-                    return Ok(taken);
-                }
-                Ok(_) => own.diagnostics,
-                Err(problems) => problems,
-            };
+        let problems = match read_clients(system, &self.project, manifest.as_ref(), &own, scope) {
+            Ok(clients) if own.diagnostics.is_empty() => {
+                self.clients = clients;
+                self.keep_layout(system);
+                return Ok(taken);
+            }
+            Ok(_) => own.diagnostics,
+            Err(problems) => problems,
+        };
         show(problems, remarks);
         Err(RequestRefusal::refuse_request("cannot use a client definition of the source"))
     }
@@ -209,6 +209,26 @@ impl Installation {
     pub fn read_lock(&self, system: &dyn System) -> Result<Option<Lock>, InstallError> {
         self.project.read_lock(system)
     }
+}
+
+/// Reads the clients of a project, with the policies that the checks of its rules ask for, if it wants them.
+fn read_clients(
+    system: &dyn System,
+    project: &ProjectPaths,
+    configuration: Option<&Arc<Source>>,
+    own: &OwnClients,
+    scope: ProfileScope,
+) -> Result<Clients, Vec<Diagnostic>> {
+    let mut clients = Clients::from_configuration(configuration, own, Section::Install, scope)?;
+    if clients.wants_checks()
+        && scope == ProfileScope::Project
+        && let Ok(project) = Project::open_directory(system, &project.outputs)
+    {
+        let checks = project.read_project(Dialects::All).rule_checks();
+        let rules = permissions_from_checks(project.root().path(), &checks);
+        clients.add_permissions_of_checks(rules);
+    }
+    Ok(clients)
 }
 
 /// Names the clients that files of the project or of the user show to be in use.

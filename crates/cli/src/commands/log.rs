@@ -244,6 +244,7 @@ fn receipt_json(receipt: &Receipt) -> Value {
         "tokens": receipt.tokens(),
         "items": receipt.items,
         "changes": receipt.changes,
+        "checks": receipt.checks,
     })
 }
 
@@ -315,6 +316,11 @@ fn print_receipt(ui: &mut Ui, receipt: &Receipt) -> Result {
             _ => "changed",
         };
         ui.print_line(format_args!("    {what} {}", visible_line(&file.path)))?;
+    }
+    for check in &receipt.checks {
+        let rule = if check.rule.is_empty() { "all rules" } else { check.rule.as_str() };
+        let line = format!("    {} {rule}: {}", check.outcome.as_str(), check.finding);
+        ui.print_line(visible_line(&line))?;
     }
     for item in &receipt.items {
         let place = visible_line(&item.place);

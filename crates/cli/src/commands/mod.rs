@@ -2,6 +2,7 @@
 
 mod add;
 pub mod agent;
+mod allow;
 mod audit;
 mod clean;
 pub(crate) mod completions;
@@ -30,6 +31,7 @@ mod question;
 mod registry;
 mod remove;
 mod replay;
+mod rule_effects;
 mod schema;
 mod search;
 mod setup;
@@ -132,6 +134,7 @@ commands! {
     "view" => View(view::ViewArgs),
     "audit" => Audit(audit::AuditArgs),
     "trust" => Trust(trust::TrustArgs),
+    "allow" => Allow(allow::AllowArgs),
     "registry" => Registry(registry::RegistryArgs),
     "search" => Search(search::SearchArgs),
     "fleet" => Fleet(fleet::FleetArgs),

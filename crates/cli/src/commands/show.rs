@@ -7,14 +7,17 @@ use brief_engine::sees::{
     Arrival, SeenItem, Sees, SeesReport, Sight, Viewer, asked_clients, collect_version_notes,
 };
 use brief_engine::tokens::Counter;
+use brief_serve::hook::RuleReport;
 use brief_syntax::text::visible_line;
 use brief_workflows::delivery::find_viewers;
 use clap::Args;
+use serde::Serialize;
 
 use super::question::{
     ClientName, CountingArgs, MomentArgs, StartedArg, TypedQuestion, WhyHint,
     create_briefing_request, shown_place,
 };
+use super::rule_effects::{group_effects, report_checks};
 use super::whole::format_count;
 use crate::error::Result;
 use crate::session::Session;
@@ -75,9 +78,10 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ShowArgs) -> Result {
     let viewers = find_viewers(session.system(), root, moment, &clients);
     let sees = Sees::from_catalog(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let diagnostics = catalog.diagnostics();
+    let checks = report_checks(session, &catalog, root, &viewers)?;
     if args.json {
-        let body = SeesReport { moment, viewers: &viewers, sees: &sees };
-        return ui.print_json("show", root, &diagnostics, body);
+        let sees = SeesReport { moment, viewers: &viewers, sees: &sees };
+        return ui.print_json("show", root, &diagnostics, ShowBody { sees, checks });
     }
     if sees.items.is_empty() {
         ui.print_diagnostic_lines(&diagnostics, root)?;
@@ -88,7 +92,33 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ShowArgs) -> Result {
     for note in collect_version_notes(&viewers, &sees) {
         ui.print_status(&format!("{}: {note}", note.client))?;
     }
+    print_checks(ui, &checks)?;
     ui.print_diagnostic_lines(&diagnostics, root)
+}
+
+/// The JSON of the command.
+#[derive(Serialize)]
+struct ShowBody<'b> {
+    #[serde(flatten)]
+    sees: SeesReport<'b>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    checks: Vec<RuleReport>,
+}
+
+/// Prints what becomes of each rule with a check, by client.
+fn print_checks(ui: &mut Ui, checks: &[RuleReport]) -> Result {
+    if checks.is_empty() {
+        return Ok(());
+    }
+    ui.print_line("")?;
+    ui.print_heading("rules with a check")?;
+    for RuleReport { id, title, clients, .. } in checks {
+        ui.print_line(visible_line(&format!("{id}: {title}")))?;
+        for (words, names) in group_effects(clients) {
+            ui.print_line(visible_line(&format!("  {}: {words}", names.join(", "))))?;
+        }
+    }
+    Ok(())
 }
 
 /// Prints one row for each item that applies for any client, then the sums.

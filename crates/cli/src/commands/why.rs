@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use brief_engine::sees::{Sees, asked_clients};
 use brief_engine::{Briefing, CandidateState, Catalog, Moment, Target, TargetKind};
+use brief_serve::hook::RuleReport;
 use brief_syntax::text::visible_line;
 use brief_workflows::delivery::find_viewers;
 use clap::Args;
 
 use super::question::{BudgetedQuestion, TypedQuestion, WhyHint};
+use super::rule_effects::{group_effects, report_checks};
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -55,7 +57,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
         return typed.explain_nothing(ui, moment, *files, "context", WhyHint::Left);
     }
     ui.print_line(visible_line(&asked_about(&briefing.moment)))?;
-    for candidate in candidates {
+    let starts: Vec<(&Path, usize)> =
+        candidates.iter().map(|candidate| (candidate.path, candidate.line)).collect();
+    for (index, candidate) in candidates.iter().enumerate() {
         ui.print_line("")?;
         let path = candidate.path.strip_prefix(root).unwrap_or(candidate.path);
         let kind = if candidate.kind == "decision" { "decision, " } else { "" };
@@ -75,9 +79,20 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
             CandidateState::Skipped => true,
             CandidateState::Applies | CandidateState::Listed | CandidateState::Manual => false,
         };
-        let states = states.find_state(candidate.path, candidate.line, &candidate.name);
-        if let Some(states) = states.filter(|_| !is_said) {
-            ui.print_line(format!("{:LABEL$}{}", "", visible_line(states)))?;
+        let by_client = states.find_state(candidate.path, candidate.line, &candidate.name);
+        if let Some(by_client) = by_client.filter(|_| !is_said) {
+            ui.print_line(format!("{:LABEL$}{}", "", visible_line(by_client)))?;
+        }
+        // A check is inside its rule, before the next one of the file.
+        let end = starts.get(index + 1).filter(|(next, _)| *next == candidate.path);
+        let lines = candidate.line..end.map_or(usize::MAX, |(_, line)| *line);
+        let of_rule =
+            |rule: &&RuleReport| Path::new(&rule.file) == path && lines.contains(&rule.line);
+        for rule in states.checks.iter().filter(of_rule) {
+            for (words, names) in group_effects(&rule.clients) {
+                let line = format!("{:LABEL$}check {}: {}: {words}", "", rule.id, names.join(", "));
+                ui.print_line(visible_line(&line))?;
+            }
         }
         if let Some(line) = candidate.first_line {
             let line = shorten_line(line, ui.width().saturating_sub(LABEL + 2));
@@ -88,7 +103,10 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
 }
 
 /// The ways in which the clients of a question get each item, in words.
-struct ClientStates(HashMap<(PathBuf, usize, String), String>);
+struct ClientStates {
+    states: HashMap<(PathBuf, usize, String), String>,
+    checks: Vec<RuleReport>,
+}
 
 impl ClientStates {
     /// Asks for the client of the question; without one, for the clients of the project.
@@ -112,11 +130,12 @@ impl ClientStates {
             let key = (item.path.to_owned(), item.line, item.name.to_string());
             (key, states.collect::<Vec<_>>().join("; "))
         });
-        Ok(ClientStates(words.collect()))
+        let checks = report_checks(session, catalog, root, &viewers)?;
+        Ok(ClientStates { states: words.collect(), checks })
     }
 
     fn find_state(&self, path: &Path, line: usize, name: &str) -> Option<&str> {
-        self.0.get(&(path.to_owned(), line, name.to_owned())).map(String::as_str)
+        self.states.get(&(path.to_owned(), line, name.to_owned())).map(String::as_str)
     }
 }
 

@@ -105,7 +105,10 @@ fn replay(name: &str, command: &str, lines: &str) {
         let event = event.or_else(|| named.iter().find_map(|key| payload[key].as_str())).unwrap();
         let is_before = hook_profile.events.before.contains_text(event);
         let tells_new = hook_profile.tools.write.is_empty() || hook_profile.created.is_some();
-        if is_before && !hook_profile.events.before_carries && tells_new {
+        let tool = payload["tool_name"].as_str().or(payload["toolName"].as_str());
+        let is_checked = tool
+            .is_some_and(|tool| hook_profile.tools.changing_names().any(|name| **name == *tool));
+        if is_before && !hook_profile.events.before_carries && tells_new && !is_checked {
             continue; // It is not installed.
         }
         let is_change =

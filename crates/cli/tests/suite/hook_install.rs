@@ -18,7 +18,7 @@ const MINE: &str = r#"{
   "zebra": 12345678901234567890,
   "permissions": { "allow": ["Bash(git:*)"], "deny": [] },
   "hooks": {
-    "Stop": [{ "hooks": [{ "type": "command", "command": "say done" }] }],
+    "SessionEnd": [{ "hooks": [{ "type": "command", "command": "say done" }] }],
     "PreToolUse": [
       {
         "matcher": "Read|Write|Edit|MultiEdit|NotebookEdit|Grep|Glob|LS|Bash", /* same as ours */
@@ -141,14 +141,21 @@ fn a_new_file_is_written() {
               }
             ]
           }
+        ],
+        "Stop": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "command -v brief >/dev/null 2>&1 || exit 0; brief hook claude || exit 0",
+                "timeout": 5
+              }
+            ]
+          }
         ]
       }
     }
     "#);
-    let settings: Value = serde_json::from_str(&project.read(FILE)).unwrap();
-    for event in ["PreToolUse", "PostToolUse", "SessionStart", "PreCompact"] {
-        assert_eq!(commands(&settings, event), ["brief hook claude"], "{event}");
-    }
 }
 
 /// The matcher names every tool that the hook knows.

@@ -73,14 +73,17 @@ fn l04_a_subagent_of_gemini_has_a_conversation_of_its_own() {
     assert_eq!(read(), "");
 }
 
-/// The hook of Gemini asks before a subagent, and before no other tool.
+/// The hook of Gemini asks before a subagent and before a change, and before no other tool.
 #[test]
-fn the_hook_of_gemini_is_asked_before_subagents_alone() {
+fn the_hook_of_gemini_is_asked_before_subagents_and_changes() {
     let project = marked();
     let out = project.run(&["hook", "install", "gemini", "--project"]);
     assert_eq!(out.code, Some(0), "{out}");
     let settings: Value = serde_json::from_str(&project.read(".gemini/settings.json")).unwrap();
-    assert_eq!(settings["hooks"]["BeforeTool"][0]["matcher"], "invoke_agent");
+    assert_eq!(
+        settings["hooks"]["BeforeTool"][0]["matcher"],
+        "replace|write_file|run_shell_command|invoke_agent"
+    );
     let after = settings["hooks"]["AfterTool"][0]["matcher"].as_str().unwrap();
     assert!(after.contains("read_file|") && after.ends_with("invoke_agent"), "{after}");
 }

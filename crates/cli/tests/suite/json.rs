@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::{project, workspace};
 
 /// Commands without `--json`, with the reason.
-const WITHOUT: [(&str, &str); 16] = [
+const WITHOUT: [(&str, &str); 17] = [
+    ("allow", "prints no data"),
     ("schema", "prints a JSON Schema, which has its own shape"),
     ("completions", "prints a script"),
     ("hook claude", "speaks the client's protocol"),

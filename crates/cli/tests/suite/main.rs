@@ -45,6 +45,7 @@ mod fleet_update;
 mod fmt;
 mod frames;
 mod hook;
+mod hook_checks;
 mod hook_clients;
 mod hook_everything;
 #[cfg(unix)]

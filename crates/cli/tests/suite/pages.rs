@@ -31,6 +31,7 @@ const PLAIN_PAGES: [&str; 15] = [
     "docs/how-to/check-in-ci.md",
     "docs/how-to/cut-token-costs.md",
     "docs/how-to/deliver-by-hook.md",
+    "docs/how-to/keep-a-rule.md",
     "docs/tutorials/first-steps.md",
     "docs/tutorials/installing.md",
     "docs/how-to/migrate.md",

@@ -176,6 +176,7 @@ const CALLS: [&str; 87] = [
     "task list",
     "task t -p N=N",
     "agent check agents/N.agent.md",
+    "allow no-npm",
     "trust .",
     "doctor",
     "version N",

@@ -14,7 +14,7 @@ use brief_syntax::{Diagnostic, Source};
 use brief_system::hash::sha256;
 
 use crate::mcp::{self, DeclaredServer};
-use crate::permissions::{self, ProjectPermissions};
+use crate::permissions::{self, PermissionRule, ProjectPermissions};
 use crate::profile::{Profile, ProfileScope, ProfileSettings, Profiles, Section, Sharing};
 use crate::shared;
 
@@ -55,6 +55,22 @@ impl Clients {
         settings.options.scope = scope;
         let fingerprint = hash_shared_inputs(&profiles, &settings);
         Ok(Clients { profiles, settings, servers, permissions, fingerprint })
+    }
+
+    /// Returns whether the project wants the checks of its rules in its clients' own policies.
+    pub fn wants_checks(&self) -> bool {
+        self.permissions.from_checks
+    }
+
+    /// Adds rules to those of the project. One that it has already stays as it is.
+    pub fn add_permissions_of_checks(&mut self, rules: Vec<PermissionRule>) {
+        let known = &mut self.permissions.rules;
+        for rule in rules {
+            if !known.contains(&rule) {
+                known.push(rule);
+            }
+        }
+        known.sort_by_key(|rule| rule.decision);
     }
 
     /// Keeps the layout of the files that were written before, unless the project chooses one.

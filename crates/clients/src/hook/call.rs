@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use brief_dialects::{Action, Timing};
-use brief_profiles::{Client, FailedMark, HookEvents, HookProfile};
+use brief_profiles::{Client, HookEvents, HookProfile};
 
 use super::news::{UnknownKind, UnknownName};
 use super::payload::Payload;
 use super::{
-    CallTrace, HookCall, HookMoment, HookSession, HookStart, ToolEffect, Touch, patch, prompt,
-    shell,
+    CallTrace, GO_ON, HookCall, HookMoment, HookSession, HookStart, ToolEffect, ToolEvent, Touch,
+    patch, prompt, shell,
 };
 
 /// The tool for patches of Codex. It is known in every client's payloads, because the plain hook of `sctx` takes the payloads of all.
-const PATCH_TOOL: &str = "apply_patch";
+pub(super) const PATCH_TOOL: &str = "apply_patch";
 
 /// Reads a payload of `client`, whose protocol is `hook`. `event` is the event that the command names; a payload
 /// without a name of its own is about that one.
@@ -28,6 +28,7 @@ pub(super) fn parse_call<'c>(
     let moment = classify_moment(payload, hook, event, forked_from.is_some());
     let unknown = find_unknown_name(payload, hook, event, &moment);
     let command = find_command_timing(payload, hook, event);
+    let tool = find_tool_event(payload, hook, event);
     // Both events of one call would repeat the decisions of a plan.
     let is_planning = payload.permission_mode.as_deref() == Some("plan")
         && matches!(moment, HookMoment::Tool { timing: Some(Timing::Before), .. });
@@ -45,6 +46,7 @@ pub(super) fn parse_call<'c>(
         trace: build_trace(payload),
         unknown,
         command,
+        tool,
     }
 }
 
@@ -76,6 +78,28 @@ fn find_command_timing(payload: &Payload<'_>, hook: &HookProfile, event: &str) -
         _ => return None,
     };
     hook.tools.shell.contains_text(find_tool_name(payload)).then_some(time)
+}
+
+/// Returns the tool of an event about one.
+fn find_tool_event(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> Option<ToolEvent> {
+    let time = match event {
+        event if hook.events.before.contains_text(event) => Timing::Before,
+        event if hook.events.after.contains_text(event) => Timing::After,
+        _ => return None,
+    };
+    let name = find_tool_name(payload);
+    let tools = &hook.tools;
+    let readers = [&tools.read, &tools.search, &tools.agent];
+    Some(ToolEvent {
+        time,
+        name: name.to_owned(),
+        only_reads: readers.into_iter().any(|names| names.contains_text(name)),
+        has_failed: has_failed(payload, hook),
+    })
+}
+
+fn has_failed(payload: &Payload<'_>, hook: &HookProfile) -> bool {
+    hook.failed.as_ref().is_some_and(|mark| payload.response.has_failed(&mark.key))
 }
 
 /// Returns the event or the tool that no fact is about, as far as it matters: an event of any name, and a tool that names a
@@ -119,7 +143,8 @@ fn classify_moment(
     event: &str,
     is_fork: bool,
 ) -> HookMoment {
-    let HookEvents { before, after, start, prompt, subagent, compacted, loaded, .. } = &hook.events;
+    let HookEvents { before, after, start, prompt, subagent, compacted, loaded, stop, .. } =
+        &hook.events;
     if before.contains_text(event) {
         tool_call(payload, hook, Timing::Before)
     } else if after.contains_text(event) {
@@ -135,9 +160,9 @@ fn classify_moment(
             _ => HookMoment::Start { how: HookStart::New },
         }
     } else if prompt.contains_text(event) {
-        HookMoment::Prompt {
-            paths: prompt::collect_prompt_paths(payload.prompt.as_deref().unwrap_or_default()),
-        }
+        let said = payload.prompt.as_deref().unwrap_or_default();
+        let is_said = !said.trim().is_empty() && !said.starts_with(GO_ON);
+        HookMoment::Prompt { paths: prompt::collect_prompt_paths(said), is_said }
     } else if subagent.contains_text(event) {
         HookMoment::Subagent
     } else if compacted.contains_text(event) {
@@ -150,6 +175,8 @@ fn classify_moment(
             },
             None => HookMoment::Other,
         }
+    } else if stop.contains_text(event) {
+        HookMoment::Stop
     } else {
         HookMoment::Other
     }
@@ -160,8 +187,7 @@ fn tool_call(payload: &Payload<'_>, hook: &HookProfile, time: Timing) -> HookMom
     if hook.tools.agent.contains_text(tool) {
         return HookMoment::Agent { time };
     }
-    let has_failed = |mark: &FailedMark| payload.response.has_failed(&mark.key);
-    if time == Timing::After && hook.failed.as_ref().is_some_and(has_failed) {
+    if time == Timing::After && has_failed(payload, hook) {
         return HookMoment::Other;
     }
     let touches = collect_tool_touches(payload, hook, tool, time);

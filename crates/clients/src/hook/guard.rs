@@ -1,8 +1,9 @@
 //! The shell line around a hook's command, so that a `brief` that is missing, crashes or hangs never stops a client.
 //!
 //! Clients differ in what they take for a refusal: Copilot denies a call after any exit code but 0, and Gemini stops
-//! after any but 0 and 1. So the line always ends with 0; a refusal is JSON on standard output. A file that was
-//! written on Windows may be run elsewhere, so those lines are valid in a shell of Unix, too.
+//! after any but 0 and 1. So the line ends with 0 and a refusal is JSON on standard output, except in a client where an exit
+//! status alone refuses a call for certain: that status passes, and every other one becomes 0. A file that was written on
+//! Windows may be run elsewhere, so those lines are valid in a shell of Unix, too.
 
 use std::path::Path;
 
@@ -20,6 +21,25 @@ const OR_DONE: &str = " || exit 0";
 
 /// The end of a line for PowerShell, whose older versions have no `||`.
 const THEN_DONE: &str = "; exit 0";
+
+/// The status with which brief refuses a call in a client that goes by the status: the line turns it into the client's own, so
+/// that a program in the place of brief which fails with that one refuses nothing. A line for Windows passes any status.
+pub(super) const REFUSED: u8 = if cfg!(windows) { 2 } else { 42 };
+
+/// The parts around the status that passes.
+const OR_STATUS: &str = " || { [ $? -eq ";
+const OR_STATUS_PASSES: &str = " ] && exit ";
+const OR_STATUS_DONE: &str = "; exit 0; }";
+
+/// The same in `cmd`, where any status passes: brief itself ends with 0 or with that status.
+const OR_ANY_STATUS: &str = " || exit";
+
+/// The same in PowerShell.
+const THEN_STATUS: &str = "; exit $LASTEXITCODE";
+
+/// The end of a line that refuses the call if the command fails: the status that clients take for a refusal, with a reason.
+const OR_REFUSED: &str =
+    " || { echo 'brief could not check the rules of this project' >&2; exit 2; }";
 
 /// The parts of a line that runs the command in the background. Standard input is passed by number: a shell gives
 /// `/dev/null` to a command in the background.
@@ -57,22 +77,38 @@ impl DeadlineKeeper {
     }
 }
 
-/// Returns the line that runs a command and never fails.
-pub fn guarded_line(command: &str, shell: HookShell, keeper: DeadlineKeeper) -> String {
+/// Returns the line that runs a command and never fails, besides with the `status` that refuses a call.
+pub fn guarded_line(
+    command: &str,
+    shell: HookShell,
+    keeper: DeadlineKeeper,
+    status: Option<u8>,
+) -> String {
     match (shell, keeper) {
+        (HookShell::Powershell, _) if status.is_some() => format!("{command}{THEN_STATUS}"),
         (HookShell::Powershell, _) => format!("{command}{THEN_DONE}"),
+        (HookShell::Cmd, _) if status.is_some() => format!("{command}{OR_ANY_STATUS}"),
         (HookShell::Cmd, _) => format!("{command}{OR_DONE}"),
         (HookShell::Sh, keeper) => {
             let look = program_word(command).map(|word| format!("{LOOK}{word}{LOOKED}"));
             let look = look.unwrap_or_default();
             let behind = format!("{BEHIND}{command}{BEHIND_STARTED}");
             match keeper {
+                _ if let Some(status) = status => format!(
+                    "{look}{command}{OR_STATUS}{REFUSED}{OR_STATUS_PASSES}{status}{OR_STATUS_DONE}"
+                ),
                 DeadlineKeeper::Client => format!("{look}{command}{OR_DONE}"),
                 DeadlineKeeper::ClientAndLine => format!("{look}{WHEN_TOLD}{behind}{UNTIL_TOLD}"),
                 DeadlineKeeper::Line => format!("{look}{behind}{LATER}{DEADLINE}{LATEST}"),
             }
         }
     }
+}
+
+/// Returns the line that refuses the call if the command is missing or fails. Only the user can want that: it stops all work
+/// when `brief` breaks. A shell of Unix alone can say it for all these clients.
+pub fn closed_line(command: &str, shell: HookShell) -> Option<String> {
+    (shell == HookShell::Sh).then(|| format!("{command}{OR_REFUSED}"))
 }
 
 /// The command in a line.
@@ -96,9 +132,21 @@ pub fn find_command(line: &str) -> GuardedCommand<'_> {
             *rest == UNTIL_TOLD || rest.starts_with(LATER) && rest.ends_with(LATEST)
         })
         .map(|(command, _)| command)
+        .or_else(|| find_before_status(inner))
+        .or_else(|| inner.strip_suffix(OR_REFUSED))
         .or_else(|| inner.strip_suffix(OR_DONE))
+        .or_else(|| inner.strip_suffix(OR_ANY_STATUS))
+        .or_else(|| inner.strip_suffix(THEN_STATUS))
         .or_else(|| inner.strip_suffix(THEN_DONE));
     GuardedCommand { command: command.unwrap_or(inner), is_guarded: command.is_some() }
+}
+
+/// Returns the command of a line that lets one status pass.
+fn find_before_status(line: &str) -> Option<&str> {
+    let (command, statuses) = line.strip_suffix(OR_STATUS_DONE)?.rsplit_once(OR_STATUS)?;
+    let (tested, passed) = statuses.split_once(OR_STATUS_PASSES)?;
+    let is_status = |text: &str| text.parse::<u8>().is_ok();
+    (is_status(tested) && is_status(passed)).then_some(command)
 }
 
 /// Returns the word of a command that a shell looks up, with its quotes; `None` where only a shell can tell.
@@ -143,14 +191,18 @@ mod tests {
                 for keeper in
                     [DeadlineKeeper::Client, DeadlineKeeper::ClientAndLine, DeadlineKeeper::Line]
                 {
-                    let line = guarded_line(command, shell, keeper);
-                    assert_eq!(
-                        find_command(&line),
-                        GuardedCommand { command, is_guarded: true },
-                        "{line}"
-                    );
+                    for status in [None, Some(2)] {
+                        let line = guarded_line(command, shell, keeper, status);
+                        assert_eq!(
+                            find_command(&line),
+                            GuardedCommand { command, is_guarded: true },
+                            "{line}"
+                        );
+                    }
                 }
             }
+            let closed = closed_line(command, HookShell::Sh).unwrap();
+            assert_eq!(find_command(&closed), GuardedCommand { command, is_guarded: true });
             assert_eq!(find_command(command), GuardedCommand { command, is_guarded: false });
         }
     }

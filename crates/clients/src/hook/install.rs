@@ -5,11 +5,14 @@
 
 use brief_profiles::{Client, HookEvents, HookInstall, HookProfile, HookShell, InstallForm, Text};
 
-use super::guard::{DeadlineKeeper, find_command, guarded_line};
+use super::guard::{DeadlineKeeper, closed_line, find_command, guarded_line};
 use super::settings::{self, Handler, HandlerValue, Hook, HookTable, NEW_FILE, SettingsError};
 
 /// The words by which a file is ours.
 const OURS: &str = "Written by `brief hook install`";
+
+/// The option of a hook that refuses what it cannot check.
+pub const FAIL_CLOSED: &str = " --fail-closed";
 
 /// The words by which a plugin of ours survives a program that fails or hangs.
 const GUARDED: &str = "It never fails and never waits";
@@ -65,6 +68,8 @@ pub struct InstallChoice<'c> {
     pub is_elsewhere: bool,
     /// True for the file of a project that a team commits.
     pub is_shared: bool,
+    /// True if a hook that fails refuses the call, as far as the client obeys that.
+    pub fails_closed: bool,
 }
 
 /// Returns the files that set the hook of a client up; `None` if it cannot be set up there.
@@ -102,6 +107,7 @@ pub fn build_hook_files(client: &Client, choice: InstallChoice<'_>) -> Option<Ve
             let holds = if choice.holds { "true" } else { "false" };
             let ask = include_str!("plugins/ask.js");
             let ask = ask.replace("{command}", &quoted).replace("{holds}", holds);
+            let ask = ask.replace("{closed}", if choice.fails_closed { "true" } else { "false" });
             let text = format!("{ask}{text}");
             let content = HookContent::Own { text, is_program: false };
             vec![HookFile { path: path.to_string(), content }]
@@ -109,17 +115,28 @@ pub fn build_hook_files(client: &Client, choice: InstallChoice<'_>) -> Option<Ve
         InstallForm::Groups | InstallForm::TopGroups | InstallForm::List => {
             let tools: Vec<&str> = hook.tools.all_names().map(|tool| &**tool).collect();
             let tools = tools.join("|");
-            let agents: Vec<&str> = hook.tools.agent.iter().map(|tool| &**tool).collect();
-            let agents = agents.join("|");
+            let changing = hook.tools.changing_names().chain(&hook.tools.agent);
+            let changing: Vec<&str> = changing.map(|tool| &**tool).collect();
+            let changing = changing.join("|");
             let hooks = events.map(|(event, has_tools)| {
                 let command = render_command(install, choice, event);
+                let is_before = hook.events.before.contains_text(event);
+                let guard = LineGuard {
+                    status: hook.hold_status.filter(|_| is_before),
+                    fails_closed: choice.fails_closed && is_before && hook.can_refuse(),
+                };
                 let is_all =
                     asks_before(hook, choice.holds) || !hook.events.before.contains_text(event);
                 Hook {
                     event: event.to_owned(),
-                    matcher: has_tools.then(|| if is_all { tools.clone() } else { agents.clone() }),
+                    matcher: has_tools
+                        .then(|| if is_all { tools.clone() } else { changing.clone() }),
                     program: choice.program.to_owned(),
-                    handler: with_limit(build_handler(install, &command, &tools), hook, event),
+                    handler: with_limit(
+                        build_handler(install, &command, &tools, guard),
+                        hook,
+                        event,
+                    ),
                 }
             });
             let table = match form {
@@ -136,20 +153,21 @@ pub fn build_hook_files(client: &Client, choice: InstallChoice<'_>) -> Option<Ve
 /// Returns the events of a hook, each with whether it is about tools.
 fn list_hook_events(hook: &HookProfile, holds: bool) -> impl Iterator<Item = (&str, bool)> {
     let events = &hook.events;
-    let is_asked = asks_before(hook, holds) || !hook.tools.agent.is_empty();
+    let is_asked = asks_before(hook, holds) || hook.can_refuse() || !hook.tools.agent.is_empty();
     let before = events.before.first().filter(|_| is_asked);
     let tools = before.into_iter().chain(events.after.first()).map(|event| (&**event, true));
     let others =
         [&events.start, &events.prompt, &events.subagent, &events.compacted, &events.loaded];
     let others = others.into_iter().filter_map(|events| events.first());
+    let others = others.chain(events.stop.first().filter(|_| !hook.stop.is_empty()));
     tools.chain(others.map(|event: &Text| (&**event, false)))
 }
 
-/// Returns whether the event before every tool is needed.
+/// Returns whether the event before every tool is needed. Otherwise it is needed for those alone that a check can refuse.
 fn asks_before(hook: &HookProfile, holds: bool) -> bool {
     // Some tools write whether the file exists or not, and only some responses tell.
     let tells_new = hook.tools.write.is_empty() || hook.created.is_some();
-    hook.events.before_carries || !tells_new || holds && !hook.hold.is_empty()
+    hook.events.before_carries || !tells_new || holds && hook.can_refuse()
 }
 
 fn render_command(install: &HookInstall, choice: InstallChoice<'_>, event: &str) -> String {
@@ -160,6 +178,9 @@ fn render_command(install: &HookInstall, choice: InstallChoice<'_>, event: &str)
         command.push_str(event);
     }
     command.push_str(options);
+    if choice.fails_closed {
+        command.push_str(FAIL_CLOSED);
+    }
     command
 }
 
@@ -168,10 +189,21 @@ fn shell_here(install: &HookInstall) -> HookShell {
     if cfg!(windows) { install.windows_shell.unwrap_or(HookShell::Cmd) } else { HookShell::Sh }
 }
 
-fn build_handler(install: &HookInstall, command: &str, tools: &str) -> Handler {
+/// What the line of a handler does with the end of its command.
+#[derive(Clone, Copy)]
+struct LineGuard {
+    /// The status that refuses a call.
+    status: Option<u8>,
+    /// True if a failure refuses it.
+    fails_closed: bool,
+}
+
+fn build_handler(install: &HookInstall, command: &str, tools: &str, guard: LineGuard) -> Handler {
     let keeper = DeadlineKeeper::from_deadline(install.deadline.as_ref());
     let line = |shell: Option<HookShell>| {
-        guarded_line(command, shell.unwrap_or_else(|| shell_here(install)), keeper)
+        let shell = shell.unwrap_or_else(|| shell_here(install));
+        let closed = if guard.fails_closed { closed_line(command, shell) } else { None };
+        closed.unwrap_or_else(|| guarded_line(command, shell, keeper, guard.status))
     };
     let fields = install.handler.iter().map(|field| {
         let text = field.value.replace("{tools}", tools);
@@ -203,7 +235,7 @@ fn with_limit(mut handler: Handler, hook: &HookProfile, event: &str) -> Handler 
 }
 
 fn render_program(command: &str) -> String {
-    let line = guarded_line(command, HookShell::Sh, DeadlineKeeper::Line);
+    let line = guarded_line(command, HookShell::Sh, DeadlineKeeper::Line, None);
     format!(
         "#!/bin/sh\n# {OURS}; `brief hook uninstall` removes it.\n# A `brief` that is missing, crashes or hangs changes \
          nothing.\n{line}\n"

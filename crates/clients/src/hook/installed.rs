@@ -7,7 +7,7 @@ use brief_syntax::limits;
 use brief_system::{FileKind, System, resolved_home};
 
 use super::guard::{options_after, program_word};
-use super::install::{HookFile, InstallChoice, build_hook_files};
+use super::install::{FAIL_CLOSED, HookFile, InstallChoice, build_hook_files};
 use crate::client_file::{ClientFile, ClientFileError};
 use crate::json_text::JsonText;
 
@@ -118,6 +118,8 @@ impl InstalledHook {
         {
             rest = after.find(' ').map_or_else(String::new, |end| after[end..].to_owned());
         }
+        let fails_closed = rest.contains(FAIL_CLOSED);
+        let rest = rest.replace(FAIL_CLOSED, "");
         let choice = |is_elsewhere| InstallChoice {
             program,
             options: &rest,
@@ -126,6 +128,7 @@ impl InstalledHook {
             holds: rest.contains(" --block-once") || rest.contains(" --hold"),
             is_elsewhere,
             is_shared: self.is_shared,
+            fails_closed,
         };
         let mut all = build_hook_files(client, choice(false)).unwrap_or_default();
         if is_elsewhere(system, client, base).unwrap_or(false) {
@@ -220,6 +223,7 @@ pub fn possible_files(
         holds: true,
         is_elsewhere,
         is_shared,
+        fails_closed: false,
     };
     let mut all = build_hook_files(client, choice(false, false)).unwrap_or_default();
     if is_elsewhere(system, client, base)? {

@@ -8,6 +8,7 @@ pub mod news;
 mod patch;
 mod payload;
 mod prompt;
+pub mod proposal;
 pub mod settings;
 mod shell;
 
@@ -18,6 +19,8 @@ use brief_profiles::{AnswerField, AnswerValue, Client, HookProfile, KnownClients
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 pub(crate) use shell::find_shell_effects;
+/// The beginning of a text with which an agent goes on at the end of its turn. Some clients report it as a prompt.
+pub const GO_ON: &str = "Before you end your turn:";
 
 /// An event that a client reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +50,20 @@ pub struct HookCall<'c> {
     pub unknown: Option<news::UnknownName>,
     /// The time of an event about a shell command; `None` for other events.
     pub command: Option<Timing>,
+    /// The tool of an event about one, whatever its text shows.
+    pub tool: Option<ToolEvent>,
+}
+
+/// An event about a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolEvent {
+    pub time: Timing,
+    /// The client's name of the tool.
+    pub name: String,
+    /// True for a tool that the client's file knows to change nothing.
+    pub only_reads: bool,
+    /// True if the client says that the call failed.
+    pub has_failed: bool,
 }
 
 /// The parts of a payload that find a call in the client's own records. Each text is as the client gave it.
@@ -91,6 +108,8 @@ pub enum HookMoment {
     Prompt {
         /// Words that look like paths.
         paths: Vec<String>,
+        /// False for an event of a client that nobody has said anything for, and for a prompt that brief wrote.
+        is_said: bool,
     },
     /// A subagent begins. It does not see the main agent's guidance.
     Subagent,
@@ -101,6 +120,8 @@ pub enum HookMoment {
         file: PathBuf,
         reason: String,
     },
+    /// The agent ends its turn.
+    Stop,
     Other,
 }
 
@@ -205,30 +226,80 @@ pub fn read_call<'c>(
     Ok(found.map(|client| call::parse_call(&payload, client, event)))
 }
 
+/// The effect of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnswerEffect {
+    /// The text reaches the model.
+    #[default]
+    Inform,
+    /// The tool call is refused, with the text as the reason.
+    Refuse,
+    /// The client asks the user about the tool call, with the text as the reason.
+    Ask,
+    /// The agent goes on at the end of its turn, with the text as the reason.
+    GoOn,
+}
+
+impl AnswerEffect {
+    /// Returns the fields of the answer in a client; none where the client has no such answer.
+    fn find_fields(self, hook: &HookProfile) -> &[AnswerField] {
+        match self {
+            AnswerEffect::Inform => &hook.answer,
+            AnswerEffect::Refuse => &hook.hold,
+            AnswerEffect::Ask => &hook.ask,
+            AnswerEffect::GoOn => &hook.stop,
+        }
+    }
+}
+
 /// The texts of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Words<'w> {
     /// The text for the model.
     pub context: Option<&'w str>,
-    /// True to hold the tool call back, with the text as the reason.
-    pub holds: bool,
+    pub effect: AnswerEffect,
     /// The text for the user alone. A client without a field for it drops it.
     pub notice: Option<&'w str>,
 }
 
-/// Returns the JSON answer with `words` to an event, for a client with this protocol; `None` if it has no field for
-/// any of them.
+/// An answer in a client's own form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientAnswer {
+    /// One line of JSON on standard output.
+    Line(String),
+    /// An exit status, which the line around the command turns into the client's own, with the reason on standard error and
+    /// nothing on standard output.
+    Status { status: u8, reason: String },
+}
+
+impl ClientAnswer {
+    /// Returns the line of an answer in JSON.
+    pub fn into_line(self) -> Option<String> {
+        match self {
+            ClientAnswer::Line(line) => Some(line),
+            ClientAnswer::Status { .. } => None,
+        }
+    }
+}
+
+/// Returns the answer with `words` to an event, for a client with this protocol; `None` if it has no field for any of them.
 ///
 /// It never approves a tool call: a client's file has no word for that.
-pub fn render_answer(hook: &HookProfile, event: &str, words: Words<'_>) -> Option<String> {
-    let fields = if words.holds { &hook.hold } else { &hook.answer };
+pub fn render_answer(hook: &HookProfile, event: &str, words: Words<'_>) -> Option<ClientAnswer> {
+    if let (AnswerEffect::Refuse, Some(_), Some(reason)) =
+        (words.effect, hook.hold_status, words.context)
+    {
+        return Some(ClientAnswer::Status { status: guard::REFUSED, reason: reason.to_owned() });
+    }
+    let fields = words.effect.find_fields(hook);
     let notice = hook.notice.as_ref().zip(words.notice).map(|(key, text)| (&**key, text));
-    let context = words.context.map(|text| (&**fields, text));
+    let context = words.context.map(|text| (fields, text));
     if notice.is_none() && context.is_none_or(|(fields, _)| fields.is_empty()) {
         return None;
     }
     let answer = HookAnswer { notice, context, event };
-    Some(serde_json::to_string(&answer).expect("texts with texts as keys are always JSON"))
+    let line = serde_json::to_string(&answer).expect("texts with texts as keys are always JSON");
+    Some(ClientAnswer::Line(line))
 }
 
 /// An answer: the user's text, and the fields around the model's text.
@@ -270,6 +341,7 @@ impl<'a> HookAnswer<'a> {
             AnswerValue::TheEvent => self.event,
             AnswerValue::Deny => "deny",
             AnswerValue::Block => "block",
+            AnswerValue::Ask => "ask",
         }
     }
 }

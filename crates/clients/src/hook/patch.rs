@@ -2,23 +2,77 @@
 
 use brief_dialects::Action;
 
+use super::proposal::{ChangeKind, ProposedChange, TextEdit};
 use super::{ToolEffect, Touch};
+
+/// The beginnings of the lines that name files, and the changes of these files.
+const HEADERS: [(&str, ChangeKind); 4] = [
+    ("*** Add File: ", ChangeKind::Create),
+    ("*** Update File: ", ChangeKind::Edit),
+    ("*** Delete File: ", ChangeKind::Delete),
+    ("*** Move to: ", ChangeKind::Create),
+];
+
+/// Returns the file that a line names, and its change.
+fn parse_header(line: &str) -> Option<(&str, ChangeKind)> {
+    let found =
+        HEADERS.iter().find_map(|(header, kind)| Some((line.strip_prefix(header)?.trim(), *kind)));
+    found.filter(|(path, _)| !path.is_empty())
+}
+
+/// Returns the changes of a patch, in order: an edit for each hunk. A file that is moved is deleted, and its new place has the
+/// edits.
+pub(super) fn parse_patch(text: &str) -> Vec<ProposedChange> {
+    let mut changes: Vec<ProposedChange> = Vec::new();
+    let mut begins_hunk = true;
+    for line in text.lines() {
+        if let Some((path, kind)) = parse_header(line) {
+            let is_move = line.starts_with(HEADERS[3].0);
+            if let (true, Some(moved)) = (is_move, changes.last_mut()) {
+                moved.kind = ChangeKind::Delete;
+            }
+            changes.push(ProposedChange { path: path.into(), kind, edits: Vec::new() });
+            begins_hunk = true;
+            continue;
+        }
+        let Some(change) = changes.last_mut() else { continue };
+        if line.starts_with("@@") || line.starts_with("***") {
+            begins_hunk = true;
+            continue;
+        }
+        let Some(mark) = line.chars().next() else { continue };
+        if begins_hunk {
+            change.edits.push(TextEdit::default());
+            begins_hunk = false;
+        }
+        let Some(edit) = change.edits.last_mut() else { continue };
+        let add = |text: &mut String| {
+            text.push_str(&line[1..]);
+            text.push('\n');
+        };
+        match mark {
+            '+' => add(&mut edit.new),
+            '-' => add(&mut edit.old),
+            ' ' => {
+                add(&mut edit.old);
+                add(&mut edit.new);
+            }
+            _ => {}
+        }
+    }
+    changes
+}
 
 /// Returns the files that a patch names, in order.
 pub(super) fn collect_patch_touches(text: &str) -> Vec<Touch> {
-    let headers = [
-        ("*** Add File: ", Action::Create),
-        ("*** Update File: ", Action::Edit),
-        ("*** Delete File: ", Action::Edit),
-        ("*** Move to: ", Action::Create),
-    ];
-    let named = text.lines().filter_map(|line| {
-        let (path, action) = headers
-            .iter()
-            .find_map(|&(header, action)| Some((line.strip_prefix(header)?.trim(), action)))?;
-        (!path.is_empty()).then(|| Touch::new(path, ToolEffect::Does(action)))
-    });
-    named.collect()
+    let named = text.lines().filter_map(parse_header);
+    named
+        .map(|(path, kind)| {
+            let is_new = kind == ChangeKind::Create;
+            let action = if is_new { Action::Create } else { Action::Edit };
+            Touch::new(path, ToolEffect::Does(action))
+        })
+        .collect()
 }
 
 #[cfg(test)]

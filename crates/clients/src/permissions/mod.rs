@@ -3,6 +3,8 @@
 //! They are the project's own: nothing of a source becomes one. A client gets them in its own words, in the file that it
 //! reads them from. A rule that it cannot say is left out and told of, because a wider one would allow more than was meant.
 
+mod from_checks;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,6 +14,11 @@ use brief_syntax::toml::{Table, TomlEntry, TomlProblem};
 use brief_syntax::{Diagnostic, Source, toml};
 
 use crate::mcp;
+
+pub use from_checks::permissions_from_checks;
+
+/// The key that adds the rules that checks of the project enforce.
+const FROM_CHECKS: &str = "from-checks";
 
 /// The decision of a rule. The last one counts where clients go by order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,6 +95,8 @@ pub struct ProjectPermissions {
     pub rules: Vec<PermissionRule>,
     /// Patterns of files that clients leave alone, in the style of `.gitignore`.
     pub ignored: Vec<String>,
+    /// True if the checks of the project's rules are to be written, too.
+    pub from_checks: bool,
 }
 
 /// Returns the place and the words of a client, if a project has them.
@@ -125,6 +134,10 @@ pub fn parse_permissions(
 impl ProjectPermissions {
     fn read_permissions(&mut self, entry: &TomlEntry<'_>) -> Result<(), TomlProblem> {
         for of_decision in entry.table()?.entries() {
+            if of_decision.key == FROM_CHECKS {
+                self.from_checks = of_decision.flag()?;
+                continue;
+            }
             let decision = by_key(&of_decision, RuleDecision::KEYS)?;
             for of_subject in of_decision.table()?.entries() {
                 let subject = by_key(&of_subject, RuleSubject::KEYS)?;

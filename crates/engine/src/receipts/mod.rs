@@ -4,6 +4,7 @@
 //! write at once. A receipt names items by their place and a hash; it never holds a prompt or a file's text. Each
 //! file has a limit, and old ones are removed. The only effect of any failure here is a missing receipt.
 
+mod checks;
 mod report;
 mod trace;
 
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::System;
 
+pub use checks::{CheckOutcome, ReceiptCheck};
 pub use trace::{MissingPart, ReceiptStep, ReceiptTrace, TouchedFile, file_hash, read_head_commit};
 
 pub use report::{
@@ -72,6 +74,9 @@ pub struct Receipt {
     /// The files that the call has changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<TouchedFile>,
+    /// What the checks of rules said about the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<ReceiptCheck>,
 }
 
 /// An item that an agent got.
@@ -184,6 +189,7 @@ impl Receipt {
             trace: ReceiptTrace::default(),
             items: Vec::new(),
             changes: Vec::new(),
+            checks: Vec::new(),
         }
     }
 
@@ -212,6 +218,10 @@ impl Receipt {
         for item in &mut self.items {
             item.reason = shorten_text(&item.reason);
             item.name = shorten_text(&item.name);
+        }
+        for check in &mut self.checks {
+            check.finding = shorten_text(&check.finding);
+            check.rule = shorten_text(&check.rule);
         }
         let day = day_number(now);
         let name = file_name(day);

@@ -17,8 +17,17 @@ pub struct HookProfile {
     pub recognized: Option<PayloadMarks>,
     /// The answer that brings a text to the model.
     pub answer: List<AnswerField>,
-    /// The answer that holds a tool call back, with a text as its reason. Without one a call is never held back.
+    /// The answer that refuses a tool call, with a text as its reason. Without one a call is never refused.
     pub hold: List<AnswerField>,
+    /// The exit status that refuses a tool call, with the reason on standard error and nothing on standard output. It takes the
+    /// place of `hold` where another hook's JSON could override that.
+    pub hold_status: Option<u8>,
+    /// The answer that makes the client ask the user about a tool call, with a text as its reason.
+    pub ask: List<AnswerField>,
+    /// The answer that keeps the agent at work at the end of its turn, with a text as its reason.
+    pub stop: List<AnswerField>,
+    /// What was seen of refused calls and of turns that go on.
+    pub enforcement: Option<EnforcementFacts>,
     /// The key of a text that only the user sees.
     pub notice: Option<Text>,
     /// The environment variable of a hook that names the directory where the client was started.
@@ -43,11 +52,32 @@ pub struct HookProfile {
 }
 
 impl HookProfile {
+    /// Returns whether a call can be refused.
+    pub fn can_refuse(&self) -> bool {
+        self.hold_status.is_some() || !self.hold.is_empty()
+    }
+
     /// Returns the origins of the texts that a resumed conversation no longer has; none where nothing was observed.
     pub fn lost_on_resume(&self, is_fork: bool) -> &[DeliveryOrigin] {
         let seen = self.resumed.as_ref().filter(|resumed| is_fork || !resumed.only_forks);
         seen.map_or(&[], |resumed| &resumed.lost)
     }
+}
+
+/// What was seen of refused calls and of turns that go on.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct EnforcementFacts {
+    /// The version and the day.
+    pub seen: Seen,
+    /// True if the client reads the hook's file again while it runs, so that an agent that changes the file switches the hook off.
+    #[serde(default)]
+    pub reloads: bool,
+    /// True if the client does not tell the user about a refused call, so that the answer has to.
+    #[serde(default)]
+    pub silent: bool,
+    /// The calls that pass although they are refused, or that the hook does not see: each ends the sentence "does not stop …".
+    pub gaps: List<Text>,
 }
 
 /// The longest text of a hook that reaches the model whole, as the client counts it.
@@ -147,6 +177,7 @@ pub enum AnswerValue {
     TheEvent,
     Deny,
     Block,
+    Ask,
 }
 
 /// The names of a client's events, by their meaning. The first name is the one in its settings; payloads may have
@@ -172,6 +203,8 @@ pub struct HookEvents {
     pub compacted: List<Text>,
     /// The client has loaded a guidance file by itself.
     pub loaded: List<Text>,
+    /// The agent ends its turn.
+    pub stop: List<Text>,
 }
 
 /// The names of a client's tools, by their effect. Any other tool with a path has an unknown effect.
@@ -200,8 +233,9 @@ pub struct HookTools {
 impl HookEvents {
     /// Returns the names of all events.
     pub fn all_names(&self) -> impl Iterator<Item = &Text> {
-        let HookEvents { before, after, start, prompt, subagent, compacted, loaded, .. } = self;
-        [before, after, start, prompt, subagent, compacted, loaded].into_iter().flatten()
+        let HookEvents { before, after, start, prompt, subagent, compacted, loaded, stop, .. } =
+            self;
+        [before, after, start, prompt, subagent, compacted, loaded, stop].into_iter().flatten()
     }
 
     /// Returns whether a prompt brings what is for the start of the conversation.
@@ -211,6 +245,12 @@ impl HookEvents {
 }
 
 impl HookTools {
+    /// Returns the names of the tools that change files or run commands.
+    pub fn changing_names(&self) -> impl Iterator<Item = &Text> {
+        let HookTools { edit, write, create, shell, patch, .. } = self;
+        [edit, write, create, shell, patch].into_iter().flatten()
+    }
+
     /// Returns the names of all tools.
     pub fn all_names(&self) -> impl Iterator<Item = &Text> {
         let HookTools { read, edit, write, create, search, shell, patch, agent } = self;

@@ -6,6 +6,7 @@
 //! that run at the same time agree. The only effect of any failure here is a repeated entry.
 
 mod replay;
+mod work;
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -20,6 +21,7 @@ use brief_system::hash::sha256;
 use brief_system::{ReadError, state_directory};
 
 use replay::{BEFORE, CALLED, COMMAND, EVERYTHING, LOST, Replay, TOUCHED, WAITS};
+pub(super) use work::WorkRecord;
 
 /// The time after which a silent conversation is over.
 const EXPIRY: Duration = Duration::from_hours(168);

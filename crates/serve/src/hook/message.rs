@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use brief_clients::hook::{self, HookCall, HookMoment, Words};
+use brief_clients::hook::{self, ClientAnswer, HookCall, HookMoment, Words};
 use brief_engine::receipts::ReceiptItem;
 use brief_engine::{
     Action, BriefedDecision, BriefedItem, Briefing, Moment, MomentTool, ReasonKind,
@@ -61,6 +61,8 @@ pub(super) struct Message<'m> {
     seen: HashSet<String>,
     /// The targets with guidance, each with the action on it.
     about: Vec<(&'m str, Option<Action>)>,
+    /// The length of another text in the same answer.
+    taken: usize,
 }
 
 struct MessageEntry<'m> {
@@ -116,7 +118,12 @@ impl<'m> Message<'m> {
             .as_ref()
             .map_or_else(|| root.as_os_str().as_encoded_bytes(), |session| session.id.as_bytes());
         let mark = FrameMark::from_seed(of_session);
-        Message { call, options, root, mark, entries, seen, about }
+        Message { call, options, root, mark, entries, seen, about, taken: 0 }
+    }
+
+    /// Leaves room for another text in the same answer.
+    pub(super) fn leave_room(&mut self, length: usize) {
+        self.taken = length;
     }
 
     /// Adds the answer for one file.
@@ -378,7 +385,8 @@ impl<'m> Message<'m> {
     fn available_length(&self) -> usize {
         let empty = Words { context: Some(""), ..Words::default() };
         let envelope = hook::render_answer(self.call.hook, &self.call.event, empty);
-        let envelope = envelope.as_deref().map_or(0, |envelope| self.encoded_length(envelope));
+        let envelope = envelope.and_then(ClientAnswer::into_line);
+        let envelope = envelope.map_or(0, |envelope| self.encoded_length(&envelope));
         let headings: usize = match self.options.guidance {
             Guidance::Structured => {
                 STRUCTURED.iter().map(|heading| self.encoded_length(heading)).sum()
@@ -390,7 +398,7 @@ impl<'m> Message<'m> {
             Some(limit) => limit.most,
             None => MOST_UNITS,
         };
-        most.saturating_sub(envelope + headings + NOTICE_ROOM)
+        most.saturating_sub(envelope + headings + NOTICE_ROOM + self.taken)
     }
 
     /// Returns the length of a text in JSON, in the unit of the client.

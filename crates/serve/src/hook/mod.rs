@@ -3,14 +3,17 @@
 //! It asks the same question as `brief context --client …` and leaves out the entries that the conversation
 //! was told before. It runs many times a minute, so it reads only files along the path to the target, starts
 //! no async runtime and walks no tree. It never breaks its client: its output approves nothing, it holds a
-//! call back only where the user chose that, and after its deadline it prints nothing.
+//! call back only where the user chose that or agreed to a rule that forbids it, and after its deadline the call passes,
+//! unless the user chose otherwise.
 
 mod changes;
+mod checks;
 pub(crate) mod fuzzing;
 mod late;
 mod memory;
 mod message;
 mod notice;
+mod overdue;
 mod question;
 mod receipt;
 mod rehearsal;
@@ -23,16 +26,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_clients::hook::{self, HookCall, HookMoment, HookStart, Words};
+use brief_clients::hook::{
+    self, AnswerEffect, ClientAnswer, HookCall, HookMoment, HookStart, Words,
+};
 use brief_engine::receipts::ReceiptItem;
-use brief_engine::{Briefing, ReasonKind, Root, System, Timing};
+use brief_engine::{Briefing, Catalog, ReasonKind, Root, System, Timing};
 use brief_profiles::{BUILTIN, KnownClients, OwnClients};
 use brief_syntax::{Diagnostic, diagnostic, limits};
 use brief_system::Remembered;
 
+use checks::{CheckAnswer, CheckedEvent};
+pub use checks::{
+    ReportedClient, RuleEffect, RuleInClient, RuleReport, RuleStanding, StandingReason,
+    find_standing, report_rules,
+};
 use memory::{Claim, DeliveredEntries, LossEvent, Memory, fingerprint_parts};
 use message::Message;
-use question::EventBriefings;
+pub use overdue::CheckWatch;
+use question::{EventBriefings, OpenedEvent};
 pub use rehearsal::{RehearsedEvent, rehearse_conversation};
 
 /// The default time limit of a hook. A client waits for it before each tool call.
@@ -68,6 +79,12 @@ pub struct HookOptions<'o> {
     pub hold: HoldPolicy,
     /// False if a policy turns delivery off.
     pub delivers: bool,
+    /// False if the user, the machine or a policy turns enforcement off.
+    pub enforces: bool,
+    /// The record of an event whose rules are not judged yet, for the end of the hook's time.
+    pub watch: Option<&'o CheckWatch>,
+    /// True if a call is refused whose rules cannot be checked in time.
+    pub fails_closed: bool,
 }
 
 impl<'o> HookOptions<'o> {
@@ -82,6 +99,9 @@ impl<'o> HookOptions<'o> {
             budget: limits::HOOK_TOKENS,
             hold: HoldPolicy::Never,
             delivers: true,
+            enforces: true,
+            watch: None,
+            fails_closed: false,
         }
     }
 }
@@ -120,12 +140,19 @@ pub enum Repeat {
 /// The output of a hook.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HookOutcome {
-    /// One line of JSON for the client; `None` for an empty answer.
-    pub answer: Option<String>,
+    /// The answer for the client; `None` for an empty one.
+    pub answer: Option<ClientAnswer>,
     /// The problems of the files that were read.
     pub diagnostics: Vec<Diagnostic>,
     /// True if a file was asked about and no guidance file of any kind was found on its path.
     pub found_nothing: bool,
+}
+
+impl HookOutcome {
+    /// Returns the line on standard output.
+    pub fn into_line(self) -> Option<String> {
+        self.answer.and_then(ClientAnswer::into_line)
+    }
 }
 
 /// A hook without an answer. It never stops the client.
@@ -177,7 +204,7 @@ pub fn answer_hook(
     match call.map_err(HookError::NotJson)? {
         Some(mut call) => {
             find_subagent(system, &mut call);
-            answer_call(system, &call, options)
+            answer_call(system, &call, input, options)
         }
         None => Ok(HookOutcome::default()),
     }
@@ -212,6 +239,7 @@ fn known_clients(system: &dyn System, named: &str) -> Cow<'static, KnownClients>
 fn answer_call(
     system: &dyn System,
     call: &HookCall<'_>,
+    input: &[u8],
     options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
     let memory = match (&call.session, options.repeat) {
@@ -240,18 +268,96 @@ fn answer_call(
         }
         late::note_command(system, call, memory);
     }
-    let Some(told) = answer_event(system, call, options, memory.as_ref(), &mut known)? else {
-        return Ok(HookOutcome::default());
+    let asked = question::open_event(system, call, options, memory.as_ref(), &mut known)?;
+    let conversation = (memory.as_ref(), &known);
+    let (checked, asked) = check_call(system, call, input, options, conversation, asked)?;
+    let is_decided = checked.decides();
+    let told = match asked {
+        Some(asked) if !is_decided => {
+            let room = checked.said.as_ref().map_or(0, |(_, text)| text.len());
+            Some(answer_event(asked, call, (options, room), memory.as_ref(), &mut known))
+        }
+        Some(asked) => Some(EventAnswer::empty(&asked)),
+        None => None,
     };
+    let Some(told) = told else {
+        let (root, directory) = match question::open_project(system, call, options) {
+            Ok(opened) if !checked.receipts.is_empty() => {
+                (opened.project.root().path().to_owned(), opened.directory)
+            }
+            _ => (PathBuf::new(), PathBuf::new()),
+        };
+        let told = EventAnswer { root, directory, ..EventAnswer::default() };
+        return Ok(finish_answer(system, call, options, memory.as_ref(), &known, checked, told));
+    };
+    Ok(finish_answer(system, call, options, memory.as_ref(), &known, checked, told))
+}
+
+/// Lets the checks of rules judge a call. Returns their answer, and the event.
+fn check_call<'s>(
+    system: &'s dyn System,
+    call: &HookCall<'_>,
+    input: &[u8],
+    options: HookOptions<'_>,
+    (memory, known): (Option<&Memory<'_>>, &DeliveredEntries),
+    asked: Option<OpenedEvent<'s>>,
+) -> Result<(CheckAnswer, Option<OpenedEvent<'s>>), HookError> {
+    checks::note_prompt(system, call);
+    if !options.enforces
+        || options.guidance == Guidance::Structured
+        || !checks::concerns_checks(call)
+    {
+        return Ok((CheckAnswer::default(), asked));
+    }
+    let opened = match &asked {
+        Some(_) => None,
+        None => Some(question::open_project(system, call, options)?),
+    };
+    let more = question::read_for_checks(
+        system,
+        call,
+        opened.as_ref().or(asked.as_ref().map(|asked| &asked.opened)),
+    );
+    let catalogs: Vec<&Catalog> =
+        asked.iter().flat_map(OpenedEvent::catalogs).chain(&more).collect();
+    let Some(opened) = opened.as_ref().or(asked.as_ref().map(|asked| &asked.opened)) else {
+        return Ok((CheckAnswer::default(), asked));
+    };
+    let watch = options.watch;
+    let event =
+        CheckedEvent { system, call, input, opened, catalogs: &catalogs, watch, memory, known };
+    let answer = checks::check_event(&event);
+    Ok((answer, asked))
+}
+
+/// Puts the answers of checks and guidance together, and records what was told.
+fn finish_answer(
+    system: &dyn System,
+    call: &HookCall<'_>,
+    options: HookOptions<'_>,
+    memory: Option<&Memory<'_>>,
+    known: &DeliveredEntries,
+    checked: CheckAnswer,
+    told: EventAnswer,
+) -> HookOutcome {
+    let CheckAnswer { said, notice: check_notice, receipts } = checked;
     let EventAnswer { root, directory, diagnostics, found_nothing, context, holds } = told;
-    if let (Some(memory), false) = (&memory, holds) {
+    let effect = match &said {
+        Some((effect, _)) => *effect,
+        None if holds => AnswerEffect::Refuse,
+        None => AnswerEffect::Inform,
+    };
+    let is_stopped = matches!(effect, AnswerEffect::Refuse);
+    if let (Some(memory), false) = (memory, is_stopped) {
         changes::record_file_hashes(system, call, &root, memory);
     }
-    let changes = changes::collect_changed_files(system, call, &root, &known);
+    let changes = changes::collect_changed_files(system, call, &root, known);
     let mut items = context.as_ref().map(|(_, items)| items.clone()).unwrap_or_default();
-    late::mark_unseen(system, &root, &known, &mut items);
-    if let (true, Some(session)) = (!items.is_empty() || !changes.is_empty(), &call.session) {
-        receipt::record_receipt(system, call, session, (&root, &directory), holds, items, changes);
+    late::mark_unseen(system, &root, known, &mut items);
+    let is_empty = items.is_empty() && changes.is_empty() && receipts.is_empty();
+    if let (false, Some(session)) = (is_empty, &call.session) {
+        let record = receipt::Record { held: is_stopped, items, changes, checks: receipts };
+        receipt::record_receipt(system, call, session, (&root, &directory), record);
     }
     let notice = match (&call.session, options.repeat) {
         (Some(session), Repeat::Once) => {
@@ -259,16 +365,26 @@ fn answer_call(
         }
         _ => None,
     };
-    let context = context.as_ref().map(|(text, _)| text.as_str());
-    let words = Words { context, holds, notice: notice.as_deref() };
-    Ok(HookOutcome {
+    let notice = match (check_notice, notice) {
+        (Some(check), Some(problem)) => Some(format!("{check}\n{problem}")),
+        (one, other) => one.or(other),
+    };
+    let said = said.map(|(_, text)| text);
+    let told = context.map(|(text, _)| text);
+    let context = match (said, told) {
+        (Some(said), Some(told)) => Some(format!("{said}\n\n{told}")),
+        (said, told) => said.or(told),
+    };
+    let words = Words { context: context.as_deref(), effect, notice: notice.as_deref() };
+    HookOutcome {
         answer: hook::render_answer(call.hook, &call.event, words),
         diagnostics,
         found_nothing,
-    })
+    }
 }
 
 /// The answer to an event, before it is written in the client's words.
+#[derive(Default)]
 struct EventAnswer {
     root: PathBuf,
     directory: PathBuf,
@@ -279,23 +395,33 @@ struct EventAnswer {
     holds: bool,
 }
 
-/// Answers an event with what the conversation does not know; `None` if the event asks nothing.
+impl EventAnswer {
+    /// Returns the answer without guidance.
+    fn empty(asked: &OpenedEvent<'_>) -> EventAnswer {
+        EventAnswer {
+            root: asked.opened.project.root().path().to_owned(),
+            directory: asked.opened.directory.clone(),
+            ..EventAnswer::default()
+        }
+    }
+}
+
+/// Answers an event with what the conversation does not know, and leaves `room` for another text.
 fn answer_event(
-    system: &dyn System,
+    asked: OpenedEvent<'_>,
     call: &HookCall<'_>,
-    options: HookOptions<'_>,
+    (options, room): (HookOptions<'_>, usize),
     memory: Option<&Memory<'_>>,
     known: &mut DeliveredEntries,
-) -> Result<Option<EventAnswer>, HookError> {
-    let Some(answered) = question::collect_briefings(system, call, options, memory, known)? else {
-        return Ok(None);
-    };
-    let EventBriefings { root, directory, briefings } = answered;
+) -> EventAnswer {
+    let EventBriefings { root, directory, briefings } =
+        question::resolve_event(asked, call, memory, known);
     // A start and a prompt are no reads.
     if let (Some(memory), HookMoment::Tool { .. }) = (memory, &call.moment) {
         note_loaded(&briefings, memory, known);
     }
     let mut message = Message::new(call, options, &root);
+    message.leave_room(room);
     for briefing in briefings.iter().filter(|_| options.delivers) {
         message.add_briefing(briefing);
     }
@@ -309,7 +435,7 @@ fn answer_event(
     let found_nothing = matches!(call.moment, HookMoment::Tool { .. })
         && briefings.iter().any(|briefing| briefing.files == 0);
     let diagnostics = collect_diagnostics(&briefings);
-    Ok(Some(EventAnswer { root, directory, diagnostics, found_nothing, context, holds }))
+    EventAnswer { root, directory, diagnostics, found_nothing, context, holds }
 }
 
 /// Records the files that the client loads by itself with this tool. Clients load them with no shell command, and some
@@ -342,7 +468,7 @@ fn decide_hold(
 ) -> bool {
     let HookMoment::Tool { time: Timing::Before, touches, .. } = &call.moment else { return false };
     let changes = touches.iter().any(|touch| touch.how.is_change());
-    let (true, Some(memory), false) = (changes, memory, call.hook.hold.is_empty()) else {
+    let (true, Some(memory), true) = (changes, memory, call.hook.can_refuse()) else {
         return false;
     };
     let is_due = match options.hold {

@@ -5,13 +5,13 @@ use std::time::{Duration, SystemTime};
 
 use brief_clients::hook::{CallTrace, HookCall, HookMoment, HookStart, ToolEffect, Touch};
 use brief_engine::{
-    Action, Briefing, MomentTool, Occasion, Project, ReasonKind, Root, Strangers, System, Target,
-    TargetKind, Timing, hosted, structured, tasks::Selectors,
+    Action, Briefing, BriefingRequest, Catalog, MomentTool, Occasion, Project, ReasonKind, Root,
+    Strangers, System, Target, TargetKind, Timing, hosted, structured, tasks::Selectors,
 };
 use brief_profiles::BUILTIN;
 use brief_syntax::limits;
 
-use super::memory::{Claim, DeliveredEntries, Memory, fingerprint_parts};
+use super::memory::{Claim, DeliveredEntries, Memory, WorkRecord, fingerprint_parts};
 use super::{Guidance, HookError, HookOptions, loaded_mark};
 
 /// The longest time from the making of a file to the end of its first write.
@@ -29,14 +29,61 @@ pub(super) struct EventBriefings {
     pub(super) briefings: Vec<Briefing>,
 }
 
-/// Answers an event; `None` if it asks nothing.
-pub(super) fn collect_briefings(
-    system: &dyn System,
+/// The project of an event.
+pub(super) struct OpenedProject<'s> {
+    pub(super) project: Project<'s>,
+    /// The directory in which the client works.
+    pub(super) directory: PathBuf,
+    started: Root,
+}
+
+/// An event that asks for guidance, with what was read for its files.
+pub(super) struct OpenedEvent<'s> {
+    pub(super) opened: OpenedProject<'s>,
+    /// True if the guidance of the whole project is due.
+    starts: bool,
+    timing: Option<Timing>,
+    files: Vec<AskedFile<'s>>,
+}
+
+/// A file of an event, with the guidance on its path.
+struct AskedFile<'s> {
+    path: PathBuf,
+    request: BriefingRequest<'s>,
+    catalog: Catalog,
+}
+
+impl OpenedEvent<'_> {
+    /// Returns what was read for each file.
+    pub(super) fn catalogs(&self) -> impl Iterator<Item = &Catalog> {
+        self.files.iter().map(|file| &file.catalog)
+    }
+}
+
+/// Opens the project that a call is about.
+pub(super) fn open_project<'s>(
+    system: &'s dyn System,
+    call: &HookCall<'_>,
+    options: HookOptions<'_>,
+) -> Result<OpenedProject<'s>, HookError> {
+    let directory = directory_of(system, call);
+    let started = resolve_started_root(system, &directory)?;
+    let root = match options.guidance {
+        Guidance::All => started.clone().into_repository(system),
+        Guidance::Structured => started.clone(),
+    };
+    let project = Project::from_parts(system, root, &directory, &started);
+    Ok(OpenedProject { project, directory, started })
+}
+
+/// Reads what an event asks about; `None` if it asks nothing.
+pub(super) fn open_event<'s>(
+    system: &'s dyn System,
     call: &HookCall<'_>,
     options: HookOptions<'_>,
     memory: Option<&Memory<'_>>,
     known: &mut DeliveredEntries,
-) -> Result<Option<EventBriefings>, HookError> {
+) -> Result<Option<OpenedEvent<'s>>, HookError> {
     let (starts, timing, is_shell) = match &call.moment {
         HookMoment::Tool { timing, is_shell, .. } => (false, *timing, *is_shell),
         HookMoment::Start { .. } if call.hook.events.start_waits => return Ok(None),
@@ -47,37 +94,16 @@ pub(super) fn collect_briefings(
         HookMoment::Agent { .. }
         | HookMoment::Compacted
         | HookMoment::Loaded { .. }
+        | HookMoment::Stop
         | HookMoment::Other => return Ok(None),
     };
     if options.guidance == Guidance::Structured && !matches!(call.moment, HookMoment::Tool { .. }) {
         return Ok(None);
     }
-    let cwd = directory_of(system, call);
-    let started = resolve_started_root(system, &cwd)?;
-    let root = match options.guidance {
-        Guidance::All => started.clone().into_repository(system),
-        Guidance::Structured => started.clone(),
-    };
-    let project = Project::from_parts(system, root, &cwd, &started);
-    let touches = collect_touches(system, call, &project, &cwd, known);
-    let attached = memory.map(|memory| memory.attached_before(&call.client.loading));
-    let attached = attached.unwrap_or_default();
-    let mut briefings = Vec::new();
-    if starts {
-        let mut request = project.briefing(project.root().path()).client(&*call.client.id);
-        request.moment.occasion = Occasion::Start;
-        request.moment.action = Some(Action::Read);
-        request.moment.timing = timing;
-        add_trace_selectors(call, &mut request.moment.selectors);
-        request.moment.skip_left_out = true;
-        let mut briefing = request.resolve();
-        // A pattern that some files match says nothing about the whole project.
-        briefing.active.retain(|item| item.reason.kind != ReasonKind::Matches);
-        if started.path() != project.root().path() {
-            leave_out_at(&started, &project, &mut briefing);
-        }
-        briefings.push(briefing);
-    }
+    let opened = open_project(system, call, options)?;
+    let OpenedProject { project, directory: cwd, .. } = &opened;
+    let touches = collect_touches(system, call, project, cwd, known);
+    let mut files = Vec::new();
     for touch in &*touches {
         if touch.path.as_os_str().len() > limits::HOOK_PATH_BYTES {
             continue;
@@ -112,8 +138,76 @@ pub(super) fn collect_briefings(
             request.moment.tool = if is_own { MomentTool::ShellRead } else { MomentTool::Shell };
         }
         request.moment.skip_left_out = true;
-        let asked = (request.moment.action, timing);
+        let catalog = request.read_catalog();
+        files.push(AskedFile { path: touch.path.clone(), request, catalog });
+    }
+    Ok(Some(OpenedEvent { opened, starts, timing, files }))
+}
+
+/// The limit for the directories that the end of a turn looks at.
+const MOST_DIRECTORIES: usize = 8;
+
+/// Reads what checks need besides the files that guidance is asked for: the directory of a command, and those of the files
+/// that a turn changed.
+pub(super) fn read_for_checks(
+    system: &dyn System,
+    call: &HookCall<'_>,
+    opened: Option<&OpenedProject<'_>>,
+) -> Vec<Catalog> {
+    let Some(OpenedProject { project, directory, .. }) = opened else { return Vec::new() };
+    let mut paths = match (&call.moment, call.command) {
+        (HookMoment::Stop, _) | (_, Some(_)) => vec![directory.clone()],
+        _ => Vec::new(),
+    };
+    if let (HookMoment::Stop, Some(session)) = (&call.moment, &call.session) {
+        let work = WorkRecord::of_session(system, call.client, session).read();
+        for path in work.edited_in_turn().into_iter().rev() {
+            let path = project.root().path().join(path);
+            let above = path.parent().unwrap_or(&path);
+            if paths.len() < MOST_DIRECTORIES && !paths.iter().any(|known| known == above) {
+                paths.push(above.to_owned());
+            }
+        }
+    }
+    let read = |path: &PathBuf| {
+        let mut request = project.briefing(path).client(&*call.client.id);
+        request.moment.skip_left_out = true;
+        request.moment.located_target()?;
+        Some(request.read_catalog())
+    };
+    paths.iter().filter_map(read).collect()
+}
+
+/// Answers an event from what was read.
+pub(super) fn resolve_event(
+    event: OpenedEvent<'_>,
+    call: &HookCall<'_>,
+    memory: Option<&Memory<'_>>,
+    known: &DeliveredEntries,
+) -> EventBriefings {
+    let OpenedEvent { opened, starts, timing, files } = event;
+    let OpenedProject { project, directory, started } = opened;
+    let attached = memory.map(|memory| memory.attached_before(&call.client.loading));
+    let attached = attached.unwrap_or_default();
+    let mut briefings = Vec::new();
+    if starts {
+        let mut request = project.briefing(project.root().path()).client(&*call.client.id);
+        request.moment.occasion = Occasion::Start;
+        request.moment.action = Some(Action::Read);
+        request.moment.timing = timing;
+        add_trace_selectors(call, &mut request.moment.selectors);
+        request.moment.skip_left_out = true;
         let mut briefing = request.resolve();
+        // A pattern that some files match says nothing about the whole project.
+        briefing.active.retain(|item| item.reason.kind != ReasonKind::Matches);
+        if started.path() != project.root().path() {
+            leave_out_at(&started, &project, &mut briefing);
+        }
+        briefings.push(briefing);
+    }
+    for AskedFile { path, request, catalog } in files {
+        let asked = (request.moment.action, timing);
+        let mut briefing = request.resolve_from(&catalog);
         let is_gone = |path: &Path| {
             let mark = loaded_mark(path);
             attached.contains(&mark) && !known.contains(&mark)
@@ -125,13 +219,13 @@ pub(super) fn collect_briefings(
         }
         briefings.push(briefing);
         if is_any_gone {
-            let mut briefing = ask_as_shell(&project, call, &touch.path, asked);
+            let mut briefing = ask_as_shell(&project, call, &path, asked);
             briefing.active.retain(|item| is_gone(&item.path));
             briefings.push(briefing);
         }
     }
     let root = project.root().path().to_owned();
-    Ok(Some(EventBriefings { root, directory: cwd, briefings }))
+    EventBriefings { root, directory, briefings }
 }
 
 /// Selects by what the payload says of the work: `mode` and `subagent`. Rules that name neither are for all.
@@ -197,7 +291,7 @@ fn collect_touches<'t>(
     let in_project = |path: &str| read(&project.root().path().join(path).to_string_lossy());
     match &call.moment {
         HookMoment::Tool { touches, .. } => touches.as_slice().into(),
-        HookMoment::Prompt { paths } => {
+        HookMoment::Prompt { paths, .. } => {
             // A prompt names a file by its path from the root or from the working directory.
             let bases = [cwd, project.root().path()];
             let exists = |path: &String| {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use brief_clients::hook::{CallTrace, HookCall, HookMoment, HookSession};
 use brief_engine::receipts::{
-    Receipt, ReceiptItem, ReceiptKind, ReceiptStep, ReceiptTrace, TouchedFile, content_hash,
-    read_head_commit,
+    Receipt, ReceiptCheck, ReceiptItem, ReceiptKind, ReceiptStep, ReceiptTrace, TouchedFile,
+    content_hash, read_head_commit,
 };
 use brief_engine::{BriefedDecision, BriefedItem, Moment, Root, System, structured};
 
@@ -83,20 +83,30 @@ fn first_words(text: &str) -> String {
     line.chars().take(80).collect()
 }
 
+/// What a receipt is about.
+#[derive(Default)]
+pub(super) struct Record {
+    /// True if the tool call was held back.
+    pub(super) held: bool,
+    pub(super) items: Vec<ReceiptItem>,
+    pub(super) changes: Vec<TouchedFile>,
+    pub(super) checks: Vec<ReceiptCheck>,
+}
+
 pub(super) fn record_receipt(
     system: &dyn System,
     call: &HookCall<'_>,
     session: &HookSession,
     (root, directory): (&Path, &Path),
-    held: bool,
-    items: Vec<ReceiptItem>,
-    changes: Vec<TouchedFile>,
+    record: Record,
 ) {
+    let Record { held, items, changes, checks } = record;
     let mut receipt = Receipt::new(&session.id, &call.client.id, &call.event, root);
     receipt.agent.clone_from(&session.agent);
     receipt.directory = directory.display().to_string();
     receipt.trace = create_receipt_trace(system, call, root, held, &items);
     (receipt.held, receipt.items, receipt.changes) = (held, items, changes);
+    receipt.checks = checks;
     receipt.record(system);
 }
 
@@ -145,5 +155,6 @@ pub(super) fn record_loaded(
         reason: reason.to_owned(),
         ..ReceiptItem::default()
     };
-    record_receipt(system, call, session, (root.path(), cwd), false, vec![item], Vec::new());
+    let record = Record { items: vec![item], ..Record::default() };
+    record_receipt(system, call, session, (root.path(), cwd), record);
 }

@@ -6,6 +6,7 @@ use brief_profiles::Client;
 use serde::Serialize;
 
 use super::memory::{DeliveredEntries, Memory};
+use super::question::open_event;
 use super::{EventAnswer, HookError, HookOptions, answer_event};
 
 /// The answer to one event of a rehearsal.
@@ -36,9 +37,9 @@ pub fn rehearse_conversation(
         let touches = vec![Touch::new(path, ToolEffect::Does(action))];
         HookMoment::from_tool_call(hook, time, touches, false)
     };
-    let is_asked_before = events.before_carries || !hook.hold.is_empty();
+    let is_asked_before = events.before_carries || hook.can_refuse();
     let begin = if events.starts_with_prompt() {
-        (events.prompt.first(), HookMoment::Prompt { paths: Vec::new() })
+        (events.prompt.first(), HookMoment::Prompt { paths: Vec::new(), is_said: true })
     } else {
         (events.start.first(), HookMoment::Start { how: HookStart::New })
     };
@@ -64,9 +65,12 @@ pub fn rehearse_conversation(
             trace: CallTrace::default(),
             unknown: None,
             command: None,
+            tool: None,
         };
-        let answer = answer_event(system, &call, options, Some(&memory), &mut known)?;
-        let Some(EventAnswer { context, holds, .. }) = answer else { continue };
+        let asked = open_event(system, &call, options, Some(&memory), &mut known)?;
+        let Some(asked) = asked else { continue };
+        let EventAnswer { context, holds, .. } =
+            answer_event(asked, &call, (options, 0), Some(&memory), &mut known);
         let text = context.map(|(text, _)| text);
         told.push(RehearsedEvent { event: event.to_string(), text, holds });
     }

@@ -165,8 +165,9 @@ fn the_hook_says_what_context_says_each_item_once() {
                 told.extend(item.also.iter().map(|place| key(&place.path)));
             }
             let outcome = answer_hook(&system, call.payload().as_bytes(), ONCE).unwrap();
-            let json: Value =
-                outcome.answer.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
+            let json: Value = outcome
+                .into_line()
+                .map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
             let text = json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
             active.append(&mut listed);
             let mut delivered = words(text);
@@ -202,7 +203,7 @@ fn a_text_of_two_files_is_told_once() {
     ] {
         let call = HookCall { path, tool, action, timing: Timing::Before };
         let outcome = answer_hook(&system, call.payload().as_bytes(), ONCE).unwrap();
-        said.push(outcome.answer.map_or(0, |text| words(&text).len()));
+        said.push(outcome.into_line().map_or(0, |text| words(&text).len()));
     }
     assert_eq!(said, [1, 0, 0]);
 }
@@ -228,7 +229,7 @@ fn every_answer_fits_and_the_rest_follows() {
         let mut told = Vec::new();
         for turn in 0..=count {
             let outcome = answer_hook(&system, call.payload().as_bytes(), options).unwrap();
-            let Some(text) = outcome.answer else { break };
+            let Some(text) = outcome.into_line() else { break };
             assert!(turn < count, "every answer brings something new");
             // The limit of Claude Code 2.1.325.
             assert!(text.encode_utf16().count() <= 10_000);
@@ -335,7 +336,7 @@ fn a_long_session_gets_everything_once() {
         let mut told: HashSet<String> = HashSet::new();
         let ask = |payload: Value, told: &mut HashSet<String>| {
             let outcome = answer_hook(&system, payload.to_string().as_bytes(), options).unwrap();
-            let Some(text) = outcome.answer else { return };
+            let Some(text) = outcome.into_line() else { return };
             let json: Value = serde_json::from_str(&text).unwrap();
             let text = json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
             for word in words(text) {
@@ -418,7 +419,7 @@ fn a_clock_that_goes_backward_loses_nothing() {
             payload.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
             let outcome = answer_hook(&system, payload.to_string().as_bytes(), ONCE).unwrap();
             shift(&system);
-            words(&outcome.answer.unwrap_or_default())
+            words(&outcome.into_line().unwrap_or_default())
         });
         said.collect()
     };
@@ -451,7 +452,7 @@ fn a_session_that_is_resumed_twice_at_once_gets_its_start_twice() {
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let options = HookOptions { client: "opencode", ..ONCE };
         let outcome = answer_hook(&system, payload.to_string().as_bytes(), options).unwrap();
-        words(&outcome.answer.unwrap_or_default()).contains(&"T0".to_owned())
+        words(&outcome.into_line().unwrap_or_default()).contains(&"T0".to_owned())
     };
     let start = || send(json!({"event": "start", "source": "request"}));
     let read = |id: &str| {

@@ -1,5 +1,6 @@
 //! `brief hook CLIENT`
 
+use brief_clients::hook::ClientAnswer;
 use brief_profiles::BUILTIN;
 use brief_safety::settings::HookSettings;
 use brief_serve::hook::{HoldPolicy, HookOptions, Repeat};
@@ -34,6 +35,10 @@ pub(crate) struct AnswerArgs {
         default_missing_value = "all", alias = "hold"
     )]
     pub(super) block_once: Option<HoldArg>,
+
+    /// Refuse a call whose rules cannot be checked; `fail = "closed"` of the user's settings adds it
+    #[arg(long, hide = true)]
+    pub(super) fail_closed: bool,
 }
 
 /// The changes that are held back.
@@ -92,6 +97,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
         repeat,
         budget: args.budget,
         hold: HoldArg::hold_policy(args.block_once),
+        fails_closed: args.fail_closed,
         ..HookOptions::new(client)
     };
     let outcome = super::answer_hook_call(ui, session, settings, options)
@@ -101,8 +107,12 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
     if outcome.found_nothing {
         ui.print_warning("no guidance found for the file")?;
     }
-    if let Some(answer) = outcome.answer {
-        ui.print_data(&answer)?;
+    match outcome.answer {
+        Some(ClientAnswer::Line(line)) => ui.print_data(&line),
+        Some(ClientAnswer::Status { status, reason }) => {
+            ui.warn_raw(&format!("{reason}\n"))?;
+            Err(CommandError::of_refused_call(status))
+        }
+        None => Ok(()),
     }
-    Ok(())
 }

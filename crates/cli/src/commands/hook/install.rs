@@ -6,7 +6,7 @@ use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, build_hook_files};
 use brief_clients::hook::installed::{find_main_checkout, is_elsewhere, is_program_on_path};
 use brief_profiles::{Client, HookInstall, KnownClients};
-use brief_safety::settings::HookSettings;
+use brief_safety::settings::{FailureMode, HookSettings};
 use brief_syntax::walk::IgnoreFiles;
 use brief_system::resolved_home;
 use clap::Args;
@@ -302,6 +302,9 @@ fn files_of(
         holds: args.block_once.is_some(),
         is_elsewhere: is_elsewhere(session.system(), client, base).map_err(refused_file)?,
         is_shared: args.place.shared,
+        // What a team commits is not for one user to decide.
+        fails_closed: !args.place.shared
+            && HookSettings::load(session.system()).on_failure == FailureMode::Closed,
     };
     build_hook_files(client, choice).ok_or_else(|| {
         CommandError::refused(format!("{} has no user-level hook file", client.name))

@@ -14,7 +14,7 @@ use brief_clients::hook::installed::hook_command;
 use brief_profiles::{BUILTIN, Client, HookInstall, KnownClients, OwnClients};
 use brief_safety::capability::Capability;
 use brief_safety::settings::HookSettings;
-use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input};
+use brief_serve::hook::{CheckWatch, HookError, HookOptions, HookOutcome, answer_input};
 use brief_syntax::limits;
 use brief_syntax::near_miss::{find_nearest, nearest_few};
 use brief_system::Deadline;
@@ -30,7 +30,7 @@ pub(super) use install::{detect_hook_clients, install_hook_files};
 /// Deliver guidance to a client while it works
 ///
 /// A client runs `brief hook CLIENT`, which reads an event and answers with the guidance for the file, less what this
-/// conversation already has. It always exits 0, never approves a tool call, and blocks one only with `--block-once`.
+/// conversation already has. Checks of rules can block a call or warn about it. It never approves a tool call.
 /// `BRIEF_DISABLE=1`, or `[hook] enabled = false` in `settings.toml`, silences it.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -54,10 +54,12 @@ impl HookArgs {
             return None;
         }
         let (mut repeat, mut budget, mut event, mut hold) = (false, None, None, None);
+        let mut fail_closed = false;
         let mut rest = rest.iter();
         while let Some(option) = rest.next() {
             match option.to_str()? {
                 "--repeat" if !repeat => repeat = true,
+                "--fail-closed" if !fail_closed => fail_closed = true,
                 "--budget" if budget.is_none() => {
                     budget = Some(rest.next()?.to_str()?.parse().ok()?);
                 }
@@ -73,8 +75,8 @@ impl HookArgs {
             }
         }
         let budget = budget.unwrap_or(limits::HOOK_TOKENS);
-        let answer =
-            AnswerArgs { client: Some(client.to_owned()), event, repeat, budget, block_once: hold };
+        let (client, block_once) = (Some(client.to_owned()), hold);
+        let answer = AnswerArgs { client, event, repeat, budget, block_once, fail_closed };
         Some(HookArgs { answer, command: None })
     }
 }
@@ -84,7 +86,7 @@ const COMMANDS: [&str; 5] = ["install", "uninstall", "status", "test", "help"];
 
 /// Returns whether a client may have started this: `hook NAME`, and no person who types.
 ///
-/// Such a call ends with 0, whatever happens: Copilot takes every other code for a refusal, Gemini every one but 1, and most
+/// Such a call ends with 0, whatever happens, unless the user wants a failure to refuse it: Copilot takes every other code for a refusal, Gemini every one but 1, and most
 /// clients 2.
 pub(crate) fn is_clients_call(args: &[OsString], ui: &Ui) -> bool {
     let mut words = args.iter().skip(1).filter_map(|word| word.to_str());
@@ -100,7 +102,9 @@ pub(crate) fn is_clients_call(args: &[OsString], ui: &Ui) -> bool {
         name = words.next();
     }
     let name = name.filter(|name| !name.starts_with('-'));
+    let fails_closed = args.iter().any(|word| word == "--fail-closed");
     first == Some("hook")
+        && !fails_closed
         && name.is_some_and(|name| find_nearest(name, &COMMANDS).is_none())
         && !ui.can_ask()
 }
@@ -137,8 +141,17 @@ pub(crate) fn answer_hook_call(
     if settings.is_silent() {
         return Ok(HookOutcome::default());
     }
-    let options = HookOptions { delivers: settings.delivery_switch().is_none(), ..options };
-    let deadline = Deadline::start(brief_serve::hook::hook_deadline(session.system()));
+    let watch = CheckWatch::default();
+    let (late, system) = (watch.clone(), session.shared_system());
+    let limit = brief_serve::hook::hook_deadline(session.system());
+    let fails_closed = options.fails_closed;
+    let deadline = Deadline::start(limit, move || late.say_last_words(&*system, fails_closed));
+    let options = HookOptions {
+        delivers: settings.delivery_switch().is_none(),
+        enforces: settings.enforcement_switch().is_none(),
+        watch: Some(&watch),
+        ..options
+    };
     let outcome = answer_input(session.shared_system(), ui.take_stdin(), options);
     deadline.lift();
     outcome
@@ -229,7 +242,7 @@ mod tests {
     /// The whole command line reads every such call in the same way.
     #[test]
     fn a_hook_is_read_as_the_command_line_reads_it() {
-        const WORDS: [&str; 13] = [
+        const WORDS: [&str; 14] = [
             "hook",
             "claude",
             "--repeat",
@@ -243,6 +256,7 @@ mod tests {
             "--hold",
             "--hold=marked",
             "--block-once",
+            "--fail-closed",
         ];
         let mut known = 0;
         for number in 0..WORDS.len().pow(5) {

@@ -2,14 +2,18 @@
 
 use std::path::Path;
 
+use brief_checks::rules::RuleSet;
 use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_clients::hook::install::HookContent;
 use brief_clients::hook::installed::{HookScope, InstalledHook, find_installed_hooks};
 use brief_clients::hook::news::{self, UnknownName};
+use brief_dialects::Dialects;
 use brief_engine::{Action, System};
-use brief_profiles::{Client, find_installed_version, find_program};
+use brief_profiles::{Client, HookProfile, KnownClients, find_installed_version, find_program};
 use brief_safety::settings::HookSettings;
-use brief_serve::hook::{HookOptions, rehearse_conversation};
+use brief_serve::hook::{
+    HookOptions, ReportedClient, RuleReport, rehearse_conversation, report_rules,
+};
 use brief_syntax::text::visible_line;
 use brief_system::resolved_home;
 use clap::Args;
@@ -17,6 +21,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::client_file_error;
+use crate::commands::rule_effects::group_effects;
 use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -56,6 +61,8 @@ struct HookStatus {
     /// The step that the user has to take in the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    /// What the client lets pass although a rule forbids it.
+    gaps: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -121,13 +128,14 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
             hooks.push(status);
         }
     }
+    let rules = report_project_rules(session, &known, &hooks)?;
     if args.json {
         let root = session.repository_root()?;
         let switches = json!({
             "delivery": settings.delivery_switch().map(ToString::to_string),
             "enforcement": settings.enforcement_switch().map(ToString::to_string),
         });
-        let body = json!({ "hooks": hooks, "switched_off": switches });
+        let body = json!({ "hooks": hooks, "switched_off": switches, "rules": rules });
         return ui.print_json("hook status", root.path(), &settings.problems, body);
     }
     if hooks.is_empty() {
@@ -137,6 +145,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     for status in &hooks {
         print_hook_status(ui, status)?;
     }
+    print_rules(ui, &rules, &hooks)?;
     print_hook_switches(ui, &settings)?;
     let mut installed = hooks.iter().flat_map(|status| &status.installed);
     if installed.any(|hook| !hook.guarded) {
@@ -158,6 +167,49 @@ pub(super) fn print_hook_switches(ui: &mut Ui, settings: &HookSettings) -> Resul
         ui.print_hint(&switch.find_fix())?;
     }
     ui.print_diagnostic_lines(&settings.problems, Path::new("/"))
+}
+
+/// Returns what becomes of the project's rules with a check in the clients that are shown.
+fn report_project_rules(
+    session: &Session,
+    known: &KnownClients,
+    hooks: &[HookStatus],
+) -> Result<Vec<RuleReport>> {
+    let project = session.open_project()?;
+    let checks = project.read_project(Dialects::All).rule_checks();
+    let clients = hooks.iter().filter_map(|status| {
+        let works = |hook: &ShownHook| hook.missing.is_none() && hook.switched_off.is_none();
+        let missing_hook = match status.installed.iter().any(works) {
+            true => None,
+            false => Some("no hook that works"),
+        };
+        Some(ReportedClient { client: known.find_client(&status.client)?, missing_hook })
+    });
+    let clients: Vec<ReportedClient<'_>> = clients.collect();
+    let root = project.root().path();
+    Ok(report_rules(session.system(), root, &RuleSet::new(root, checks), &clients))
+}
+
+/// Prints what becomes of each rule, by client, and what passes.
+fn print_rules(ui: &mut Ui, rules: &[RuleReport], hooks: &[HookStatus]) -> Result {
+    if rules.is_empty() {
+        return Ok(());
+    }
+    ui.print_heading("Rules with a check")?;
+    for RuleReport { id, file, line, clients, .. } in rules {
+        ui.print_line(visible_line(&format!("  {id} ({file}:{line})")))?;
+        for (words, names) in group_effects(clients) {
+            ui.print_line(visible_line(&format!("    {}: {words}", names.join(", "))))?;
+        }
+    }
+    for status in hooks.iter().filter(|status| !status.installed.is_empty()) {
+        for gap in &status.gaps {
+            ui.print_line(format_args!("  {} does not stop {gap}", status.name))?;
+        }
+    }
+    ui.print_line(
+        "  no client stops what a command does not plainly show, such as a script, before it runs",
+    )
 }
 
 /// Writes the files of hooks again that an earlier version installed without a guard.
@@ -290,7 +342,25 @@ fn read_hook_status(session: &Session, client: &Client) -> Result<HookStatus> {
         note: client.loading.agents_need_approval.as_ref().map(|_| {
             format!("subagents: {} loads a project's subagent only after you approve it, again after each change", client.name)
         }),
+        gaps: list_gaps(hook),
     })
+}
+
+/// Returns what the client lets pass although a rule forbids it, each as the end of "does not stop …".
+fn list_gaps(hook: &HookProfile) -> Vec<String> {
+    let Some(facts) = &hook.enforcement else {
+        return vec![
+            "calls as far as this was never tried: its answers are from its documents".to_owned(),
+        ];
+    };
+    let mut gaps: Vec<String> = facts.gaps.iter().map(ToString::to_string).collect();
+    if facts.reloads && hook.can_refuse() {
+        gaps.push(
+            "an agent that removes the hook with a command that does not show it; its next calls are not checked"
+                .to_owned(),
+        );
+    }
+    gaps
 }
 
 /// Finds the client's program, and its version in the package around it.

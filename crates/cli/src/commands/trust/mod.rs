@@ -2,6 +2,7 @@
 
 mod policy;
 mod project;
+mod rules;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,16 +19,17 @@ use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Trust a project or file to run commands
+/// Trust a project or file to run commands, or a project's rules to block calls
 ///
 /// Shows what would run, asks, and records the answer: for a project (`brief trust .`) by its location and repository, for
-/// a file by the SHA-256 of its content. Asks only on a terminal; no flag or variable can answer. Moving or re-cloning a
-/// project, or changing a file, revokes its trust.
+/// a file by the SHA-256 of its content. With `--rules`, shows the project's checks that block calls or ask, and records
+/// each of them; that trusts no commands, and a changed rule only warns again. Asks only on a terminal; no flag or variable
+/// can answer. Moving or re-cloning a project, or changing a file, revokes its trust.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag, and clap keeps them apart")]
 pub(crate) struct TrustArgs {
     /// Projects or files; with --remove also hashes from --list
-    #[arg(value_name = "PATH", required_unless_present_any = ["list", "policy"])]
+    #[arg(value_name = "PATH", required_unless_present_any = ["list", "policy", "rules"])]
     files: Vec<PathBuf>,
 
     /// Never run this content, even if it is trusted later
@@ -46,8 +48,12 @@ pub(crate) struct TrustArgs {
     #[arg(long, conflicts_with_all = ["files", "list", "remove", "deny"])]
     policy: bool,
 
+    /// Let the rules of the project block calls in clients with a hook
+    #[arg(long, conflicts_with_all = ["files", "list", "deny", "policy"])]
+    rules: bool,
+
     /// Print JSON
-    #[arg(long, conflicts_with_all = ["files", "remove", "deny"])]
+    #[arg(long, conflicts_with_all = ["files", "remove", "deny", "rules"])]
     json: bool,
 }
 
@@ -55,6 +61,10 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TrustArgs) -> Result {
     let store = || TrustStore::open(session.system(), session.directory());
     if args.policy {
         policy::print_policy(ui, session, args.json)
+    } else if args.rules && args.remove {
+        rules::forget_rules(ui, session, store()?)
+    } else if args.rules {
+        rules::trust_rules(ui, session, store()?)
     } else if args.list {
         list_entries(ui, session, &store()?, args.json)
     } else if args.remove {
@@ -240,7 +250,8 @@ fn list_entries(ui: &mut Ui, session: &Session, store: &TrustStore<'_>, json: bo
             store.projects().map(|entry| row("project", trusted, &entry.identity, &entry.path));
         let entries =
             store.entries().map(|entry| row("content", entry.verdict, &entry.hash, &entry.path));
-        let body = json!({ "entries": entries.chain(projects).collect::<Vec<_>>() });
+        let rules = store.rules().map(|entry| row("rule", trusted, &entry.hash, &entry.id));
+        let body = json!({ "entries": entries.chain(projects).chain(rules).collect::<Vec<_>>() });
         let root = session.open_root()?;
         return ui.print_json("trust", root.path(), &[], body);
     }
@@ -250,7 +261,10 @@ fn list_entries(ui: &mut Ui, session: &Session, store: &TrustStore<'_>, json: bo
     for entry in store.projects() {
         ui.print_line(format!("project {} {}", entry.identity, entry.path))?;
     }
-    if store.entries().len() + store.projects().len() == 0 {
+    for entry in store.rules() {
+        ui.print_line(format!("rule    {} {}", entry.hash, entry.id))?;
+    }
+    if store.entries().len() + store.projects().len() + store.rules().len() == 0 {
         ui.print_status("nothing was recorded")?;
     }
     Ok(())

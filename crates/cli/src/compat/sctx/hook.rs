@@ -23,7 +23,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session) -> Result {
         .map_err(|error| CommandError::refused(error.to_string()))?;
     warn_of_diagnostics(ui, &outcome.diagnostics)?;
     warn_if_nothing_found(ui, outcome.found_nothing)?;
-    if let Some(answer) = outcome.answer {
+    if let Some(answer) = outcome.into_line() {
         ui.print_data(&answer)?;
     }
     Ok(())

@@ -1,5 +1,8 @@
 export const description = "Delivers a project's guidance: asks brief at each prompt and tool call"
 
+// Before these, a check may refuse the call.
+const CHANGES = new Set(["edit_file", "create_file", "apply_patch", "Bash"])
+
 export default function (amp) {
   const tell = (event, name, more) => ask({ cwd: process.cwd(), session_id: event.thread.id, event: name, ...more })
 
@@ -9,7 +12,7 @@ export default function (amp) {
   })
 
   amp.on("tool.call", async (event) => {
-    if (HOLDS) {
+    if (HOLDS || CHANGES.has(event.tool)) {
       const { hold } = await tell(event, "before", { tool_name: event.tool, tool_input: event.input })
       if (hold) return { action: "reject-and-continue", message: hold }
     }

@@ -1,10 +1,13 @@
 // Written by `brief hook install`; `brief hook uninstall` removes it.
 // It asks the command below at each event and shows the answer. All decisions are made there. It never fails and never waits
-// long: a command that is missing, crashes, hangs or answers with anything else changes nothing.
+// long: a command that is missing, crashes, hangs or answers with anything else changes nothing, unless CLOSED is true: then a
+// call before which it cannot answer does not happen.
 import { spawn } from "node:child_process"
 
 const COMMAND = {command}
 const HOLDS = {holds}
+const CLOSED = {closed}
+const FAILED = CLOSED ? { hold: "brief could not check the rules of this project" } : {}
 const TIMEOUT = 5000
 const DISABLED = !["", "0", undefined].includes(process.env.BRIEF_DISABLE)
 
@@ -18,23 +21,23 @@ function ask(payload) {
       const options = { cwd: payload.cwd, shell: true, stdio: ["pipe", "pipe", "ignore"], detached: ownGroup, windowsHide: true }
       const child = spawn(COMMAND, options)
       const timer = setTimeout(() => {
-        resolve({})
+        resolve(FAILED)
         try {
           ownGroup ? process.kill(-child.pid, "SIGKILL") : child.kill()
         } catch {}
         child.stdout.destroy()
       }, TIMEOUT)
-      child.on("error", () => resolve({}))
+      child.on("error", () => resolve(FAILED))
       child.stdin.on("error", () => {})
       child.stdout.on("error", () => {})
       child.stdout.on("data", (chunk) => (output += chunk))
       child.on("close", (status) => {
         clearTimeout(timer)
-        resolve(status === 0 ? texts(output) : {})
+        resolve(status === 0 ? texts(output) : FAILED)
       })
       child.stdin.end(JSON.stringify(payload))
     } catch {
-      resolve({})
+      resolve(FAILED)
     }
   })
 }

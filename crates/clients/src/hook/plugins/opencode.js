@@ -1,7 +1,7 @@
-// Before these, the hook notes what is in a file, so that a receipt can say what has changed.
+// Before these, a check may refuse the call, and the hook notes what is in a file, so that a receipt can say what has changed.
 const CHANGES = new Set(["edit", "multiedit", "write", "apply_patch", "patch", "bash"])
 
-export const Brief = async ({ directory }) => {
+export const Brief = async ({ directory, client }) => {
   const starts = new Map()
   const tell = (event, session, more) => ask({ cwd: directory, event, session_id: session, ...more })
   return {
@@ -36,6 +36,12 @@ export const Brief = async ({ directory }) => {
     },
     event: async ({ event }) => {
       const session = event.properties?.sessionID
+      if (event.type === "session.idle" && session) {
+        const { stop } = await tell("stop", session)
+        // The event ends before the prompt does: the turn that it starts is idle again.
+        if (stop) client.session.prompt({ path: { id: session }, body: { parts: [{ type: "text", text: stop }] } }).catch(() => {})
+        return
+      }
       if (event.type !== "session.compacted" || !session) return
       await tell("compacted", session)
       starts.delete(session)

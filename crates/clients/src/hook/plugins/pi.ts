@@ -17,8 +17,10 @@ export default function (pi) {
 
   pi.on("tool_call", async (event, context) => {
     const call = { tool_name: event.toolName, tool_input: event.input, call_id: event.toolCallId }
-    const { hold, additionalContext } = await tell(context, "tool_call", call)
+    const { hold, ask, additionalContext } = await tell(context, "tool_call", call)
     if (hold) return { block: true, reason: hold }
+    // Without a person, nobody agrees.
+    if (ask && !(context.hasUI && (await context.ui.confirm("brief", ask)))) return { block: true, reason: ask }
     if (additionalContext) waiting.set(event.toolCallId, additionalContext)
   })
 
@@ -30,5 +32,10 @@ export default function (pi) {
     const text = [before, additionalContext].filter(Boolean).join("\n\n")
     if (!text) return
     return { content: [...(event.content ?? []), { type: "text", text }] }
+  })
+
+  pi.on("agent_end", async (_event, context) => {
+    const { stop } = await tell(context, "stop")
+    if (stop) pi.sendUserMessage(stop, { deliverAs: "followUp" })
   })
 }

@@ -33,6 +33,8 @@ pub(super) struct Replay<'t> {
     pub(super) commands: Vec<CommandRun<'t>>,
     /// The entries that had no room in an answer.
     pub(super) waiting: HashSet<&'t str>,
+    /// What the agent did, for checks about a turn: each without its first character.
+    pub(super) work: Vec<&'t str>,
     /// The beginning of a command that has not ended, in milliseconds since 1970.
     begun: Option<u64>,
     /// The latest call that wrote a line, and the time of the latest line that has one.
@@ -88,6 +90,9 @@ pub(super) const COMMAND: char = '$';
 /// The first character of a line about an entry that had no room.
 pub(super) const WAITS: char = '?';
 
+/// The first character of a line about what the agent did (`super::work`).
+pub(super) const WORK: char = '%';
+
 /// A line about the first call of a tool after a loss.
 pub(super) const CALLED: char = '=';
 
@@ -118,6 +123,10 @@ impl<'t> Replay<'t> {
         }
         if let Some(path) = line.strip_prefix(TOUCHED) {
             self.touched.push(path);
+            return;
+        }
+        if let Some(work) = line.strip_prefix(WORK) {
+            self.work.push(work);
             return;
         }
         // Every tool writes one of these, unless something else says that it was called.
@@ -197,6 +206,7 @@ impl<'t> Replay<'t> {
             self.touched.clear();
             self.detached.clear();
             self.commands.clear();
+            self.work.clear();
         } else if lost.contains(EVERYTHING) {
             let attached = self.told.values().filter(|line| line.origin_letter() == Some(ATTACHED));
             self.detached.extend(attached.map(|line| line.fingerprint));
