@@ -26,6 +26,7 @@ use brief_system::{ReadError, System};
 use crate::client_files::check_client_files;
 use crate::references::ProjectHistory;
 use crate::reviews::check_reviews;
+use crate::rules::{RuleSet, find_flaws};
 use crate::suppression::{self, Suppressions};
 use crate::texts::check_texts;
 
@@ -263,6 +264,7 @@ impl<'s> Lint<'s> {
             found.extend(unused);
         }
         self.check_configurations(catalog, &mut found);
+        found.extend(find_flaws(&RuleSet::new(self.root.path(), catalog.rule_checks())));
         if let Some(configuration) = self.configuration {
             let held: Vec<&Path> = catalog
                 .checked_files()

@@ -2,3 +2,4 @@
 
 mod links;
 mod one_root;
+mod rules;

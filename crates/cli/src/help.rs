@@ -45,7 +45,10 @@ const COMMON: &[CommandGroup] = &[
             ("sync", "brief sync --frozen"),
         ],
     },
-    CommandGroup { title: "Prove", commands: &[("replay", "brief replay --since 7d")] },
+    CommandGroup {
+        title: "Prove",
+        commands: &[("check", "brief check --staged"), ("replay", "brief replay --since 7d")],
+    },
 ];
 
 /// The groups that only `brief help --all` lists.

@@ -3,7 +3,8 @@
 //! One walk serves all dialects: along one path for a question about it, over everything for a
 //! list or a check. The cost of one question depends on the depth of its path alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use brief_dialects::installed::Installed;
 use brief_dialects::{
     Candidate, CheckedClientFile, DIALECTS, Dialect, DialectGuidance, Dialects, GuidanceText,
     ItemReach, LockRole, MatchRecord, Moment, Mounted, PackageQuestion, ProjectFiles, Reader,
-    Reason, Resolution, RuleCheck, Strangers, is_in_dependency, lock_role,
+    Reason, Resolution, RuleCheck, Strangers, is_in_dependency, lock_role, rule_check,
 };
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{
@@ -32,6 +33,8 @@ pub struct Catalog {
     /// The dialects that were asked for, when some were read only for what is installed among their
     /// files.
     only: Option<Vec<&'static str>>,
+    /// The checks of `brief.toml`, for rules whose own files have no place for one.
+    configured: Vec<Arc<RuleCheck>>,
 }
 
 /// The part of a project to read when no single path is asked about.
@@ -128,6 +131,9 @@ impl Catalog {
         // In the order of the dialects, however each of them reads.
         guidance.sort_by_key(|(rank, _)| *rank);
         let mut catalog = Catalog::new(guidance, &gaps, None, dialects);
+        if let Some(top) = &top {
+            catalog.read_configured_checks(mounted, top.as_ref());
+        }
         if *dialects == Dialects::All {
             catalog.gaps.extend(home_gap(system));
         }
@@ -154,7 +160,19 @@ impl Catalog {
         let mut guidance = finish_readers(readers);
         let moment = Moment { dialects: scope.dialects, ..Moment::default() };
         guidance.extend(read_packages(system, root, &moment, &guidance));
-        Catalog::new(guidance, &gaps, Some(files), &moment.dialects)
+        let mut catalog = Catalog::new(guidance, &gaps, Some(files), &moment.dialects);
+        if let Ok(top) = system.open_dir(root.path()) {
+            catalog.read_configured_checks(root, top.as_ref());
+        }
+        catalog
+    }
+
+    /// Reads the checks in the `brief.toml` of a directory, which is held open.
+    fn read_configured_checks(&mut self, root: &Root, top: &dyn Dir) {
+        let name = OsStr::new(rule_check::CONFIGURATION);
+        let Ok(bytes) = top.read(name, limits::FILE_BYTES) else { return };
+        let source = Arc::new(Source::from_bytes(root.path().join(name), bytes));
+        self.configured = rule_check::parse_configured_checks(&source, &mut self.gaps);
     }
 
     /// Adds the packages that the user asks for to a catalog that was read with [`Catalog::whole`].
@@ -171,7 +189,8 @@ impl Catalog {
         dialects: &Dialects,
     ) -> Catalog {
         let gaps = gaps.iter().map(gap_diagnostic).collect();
-        Catalog { guidance, gaps, files, only: names_to_keep(dialects) }
+        let only = names_to_keep(dialects);
+        Catalog { guidance, gaps, files, only, configured: Vec::new() }
     }
 
     /// Returns the guidance of all dialects that were read.
@@ -296,10 +315,17 @@ impl Catalog {
     /// Returns the checks of the rules in the files that were read, general first. An editor's or a hook's catalog has those
     /// along one path, that of a whole project all.
     pub fn rule_checks(&self) -> Vec<Arc<RuleCheck>> {
-        let mut checks = Vec::new();
-        self.requested_guidance().for_each(|guidance| {
-            guidance.visit_checks(&mut |check| checks.push(Arc::clone(check)))
-        });
+        let mut checks: Vec<Arc<RuleCheck>> = Vec::new();
+        let mut known = HashSet::new();
+        for guidance in self.requested_guidance() {
+            guidance.visit_checks(&mut |check| {
+                // An installed rule has a copy for each client.
+                if known.insert((Arc::clone(&check.scope.base), check.content())) {
+                    checks.push(Arc::clone(check));
+                }
+            });
+        }
+        checks.extend(self.configured.iter().cloned());
         checks
     }
 

@@ -4,6 +4,7 @@
 //! Everything here needs crates that do not see each other: the engine, the clients, and the registry.
 
 pub mod add;
+pub mod change_check;
 pub mod configuration;
 pub mod delivery;
 pub mod eject;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use brief_dialects::Owner;
 use brief_dialects::rule_check::{Demand, RuleCheck, Subject};
 use brief_syntax::Span;
+use brief_system::paths::to_slashed;
 
-use super::directory_below;
 use super::patterns::CompiledPattern;
 
 /// The rules that are in force together.
@@ -47,13 +47,34 @@ impl RuleSet {
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
+
+    /// Returns whether a verdict may depend on the text of a file, by its path below the root.
+    pub fn needs_text_of(&self, path: &str) -> bool {
+        self.rules.iter().any(|rule| {
+            let is_about = |demand: &Demand| match &demand.subject {
+                Subject::Text { .. } => true,
+                // An exception from it is in the file.
+                Subject::Path { globs, .. } => {
+                    globs.iter().any(|glob| glob.matches(path, &rule.directory))
+                }
+                Subject::Change { when, .. } => {
+                    when.iter().any(|when| when.glob.matches(path, &rule.directory))
+                }
+                _ => false,
+            };
+            let mut demands = rule.check.demands.iter();
+            demands.any(|demand| is_about(demand) && rule.covers_file(demand, path))
+        })
+    }
 }
 
 impl BoundRule {
     fn new(root: &Path, check: Arc<RuleCheck>) -> BoundRule {
         let directory = match check.owner {
             Owner::User => String::new(),
-            Owner::Project => directory_below(&check.scope.base, root),
+            Owner::Project => {
+                check.scope.base.strip_prefix(root).map(to_slashed).unwrap_or_default()
+            }
         };
         let compiled = |demand: &Demand| -> Vec<CompiledPattern> {
             let patterns = match &demand.subject {

@@ -8,10 +8,10 @@ use brief_dialects::rule_check::MessageKind;
 
 use super::commands::read_command_line;
 use super::lines::added_runs;
-use super::messages;
 use super::work::{
     AddedRun, AddedText, FileChange, FileChangeKind, PastEvent, Work, WorkKind, WorkMessage,
 };
+use super::{messages, shell_files};
 
 /// One thing that a call does, in our words. Paths are as the client gives them.
 #[derive(Debug, Clone)]
@@ -71,6 +71,7 @@ pub struct TreePath {
     pub path: Arc<str>,
     /// True if something is there.
     pub exists: bool,
+    pub is_directory: bool,
 }
 
 impl<'c> Work<'c> {
@@ -117,6 +118,7 @@ impl<'c> Work<'c> {
             Operation::Shell { line, directory } => {
                 self.messages.extend(messages::find_messages(line));
                 self.commands.extend(read_command_line(line, *directory, tree));
+                shell_files::add_written_files(self, line, *directory, tree);
             }
             Operation::Message { kind, text } => {
                 self.messages.push(WorkMessage { kind: *kind, text: Some(text.clone()) });
@@ -126,16 +128,17 @@ impl<'c> Work<'c> {
 
     fn add_path(&mut self, path: &Path, kind: FileChangeKind, tree: &dyn ProjectTree) {
         if let Some(place) = tree.locate(None, path) {
-            self.files.push(FileChange::of_path(place.path, kind));
+            let is_directory = place.is_directory;
+            self.files.push(FileChange { is_directory, ..FileChange::of_path(place.path, kind) });
         }
     }
 }
 
-fn kind_of_write(place: &TreePath) -> FileChangeKind {
+pub(super) fn kind_of_write(place: &TreePath) -> FileChangeKind {
     if place.exists { FileChangeKind::Change } else { FileChangeKind::Create }
 }
 
-fn describe_new_text<'c>(
+pub(super) fn describe_new_text<'c>(
     place: &TreePath,
     text: Cow<'c, str>,
     tree: &dyn ProjectTree,
@@ -151,7 +154,8 @@ fn describe_new_text<'c>(
         }
         None => AddedText::Unknown("the text of the file before the change cannot be read"),
     };
-    FileChange { path, kind: FileChangeKind::Change, added, final_text: Some(text) }
+    let unchanged = FileChange::of_path(path, FileChangeKind::Change);
+    FileChange { added, final_text: Some(text), ..unchanged }
 }
 
 fn into_owned_run<'a>(run: AddedRun<'_>) -> AddedRun<'a> {

@@ -294,7 +294,8 @@ fn match_arguments(pattern: &[String], program: &str, arguments: &[CallWord]) ->
     }
     let first_words = match_operands(&operands, program, arguments);
     let is_uncertain = arguments.iter().any(|word| !word.is_certain);
-    let have_options = options.iter().all(|option| has_option(option, arguments));
+    let plain = without_values(program, arguments);
+    let have_options = options.iter().all(|option| has_option(option, &plain));
     match (first_words, have_options) {
         (CommandMatch::No, _) => CommandMatch::No,
         (found, true) => found,
@@ -360,9 +361,34 @@ fn match_operands(operands: &[&String], program: &str, arguments: &[CallWord]) -
     }
 }
 
+/// Options whose value is a text for people, which may look like an option: a message, a title.
+const TEXT_OPTIONS: [&str; 6] = ["-m", "--message", "--title", "--body", "--description", "--grep"];
+
+/// Returns the arguments without the texts for people.
+fn without_values<'a>(program: &str, arguments: &'a [CallWord]) -> Vec<&'a CallWord> {
+    let takes_text = |word: &CallWord| {
+        let text = word.text.as_str();
+        let cluster = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        let is_message = program == "git"
+            && cluster.is_some_and(|rest| {
+                rest.ends_with('m') && rest.chars().all(|letter| letter.is_ascii_alphabetic())
+            });
+        is_message || TEXT_OPTIONS.contains(&text)
+    };
+    let mut is_text = false;
+    let mut plain = Vec::with_capacity(arguments.len());
+    for word in arguments {
+        if !std::mem::take(&mut is_text) {
+            is_text = takes_text(word);
+            plain.push(word);
+        }
+    }
+    plain
+}
+
 /// Returns whether an option is among the arguments: as it is written, with a value, or its letters in clusters.
-fn has_option(option: &str, arguments: &[CallWord]) -> bool {
-    let before_end = || arguments.iter().take_while(|word| word.text != "--");
+fn has_option(option: &str, arguments: &[&CallWord]) -> bool {
+    let before_end = || arguments.iter().copied().take_while(|word| word.text != "--");
     let is_long = option.starts_with("--");
     let is_it = |word: &CallWord| {
         let rest = word.text.strip_prefix(option);

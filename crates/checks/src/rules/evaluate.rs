@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use brief_dialects::rule_check::CheckGlob;
+use brief_dialects::Owner;
 use brief_dialects::rule_check::{
-    Demand, MessageKinds, PathChange, PathCondition, RunLimit, Subject, Verb,
+    CheckGlob, Demand, MessageKinds, PathChange, PathCondition, RunLimit, Subject, Verb,
 };
+
+use brief_syntax::glob::covers_everything_inside;
 
 use super::bind::{BoundRule, RuleSet};
 use super::call::{ProjectTree, TreePath};
@@ -32,6 +34,9 @@ pub struct Budget {
 impl Budget {
     /// The budget of one call: about 20 milliseconds.
     pub const CALL: Budget = Budget { steps: 120_000_000 };
+
+    /// The budget of the examples of one rule.
+    pub const EXAMPLES: Budget = Budget { steps: 1_200_000_000 };
 
     /// The budget of a change set: a few seconds.
     pub const CHANGE_SET: Budget = Budget { steps: 24_000_000_000 };
@@ -158,7 +163,8 @@ impl<'j, 'w> Judge<'j, 'w> {
         for call in &work.commands {
             let is_covered = match call.is_elsewhere {
                 _ if !self.keeps_scope => Some(true),
-                true => Some(false),
+                // A rule of the project is about the project, one of the user about all that an agent does.
+                true => Some(self.rule.check.owner == Owner::User),
                 false => self.rule.covers_directory(demand, call.directory.as_deref()),
             };
             if is_covered == Some(false) {
@@ -197,8 +203,12 @@ impl<'j, 'w> Judge<'j, 'w> {
 
     fn judge_added(&mut self, number: usize, demand: &Demand, patterns: &[CompiledPattern]) {
         let work = self.work;
+        self.mark_hidden_files();
         for file in &work.files {
-            if file.kind == FileChangeKind::Delete || !self.takes_file(demand, file) {
+            if file.kind == FileChangeKind::Delete
+                || file.is_directory
+                || !self.takes_file(demand, file)
+            {
                 continue;
             }
             let runs = match &file.added {
@@ -259,7 +269,10 @@ impl<'j, 'w> Judge<'j, 'w> {
     fn judge_final(&mut self, number: usize, demand: &Demand, patterns: &[CompiledPattern]) {
         let work = self.work;
         for file in &work.files {
-            if file.kind == FileChangeKind::Delete || !self.takes_file(demand, file) {
+            if file.kind == FileChangeKind::Delete
+                || file.is_directory
+                || !self.takes_file(demand, file)
+            {
                 continue;
             }
             self.has_occasion = true;
@@ -282,11 +295,21 @@ impl<'j, 'w> Judge<'j, 'w> {
         }
     }
 
+    fn mark_hidden_files(&mut self) {
+        if self.work.hides_files {
+            self.unknown = Some("the command line does not show all files that it writes");
+        }
+    }
+
     /// Returns whether a demand is about a file, and takes the steps of the question.
     fn takes_file(&mut self, demand: &Demand, file: &FileChange<'_>) -> bool {
         if !self.budget.take(COMPARE_STEPS) {
             self.unknown = Some(TOO_MUCH);
             return false;
+        }
+        if file.is_directory {
+            return !self.keeps_scope
+                || self.rule.covers_directory(demand, Some(&file.path)) == Some(true);
         }
         self.covers(demand, &file.path)
     }
@@ -299,20 +322,52 @@ impl<'j, 'w> Judge<'j, 'w> {
         globs: &[CheckGlob],
     ) {
         let work = self.work;
+        self.mark_hidden_files();
         for file in &work.files {
             if !self.takes_file(demand, file) {
                 continue;
             }
             let is_it = is_change_of(file.kind, change);
-            if !globs.iter().any(|glob| self.matches_path(glob, &file.path)) {
-                self.has_occasion |= is_it;
+            self.has_occasion |= is_it;
+            if !is_it {
                 continue;
             }
-            self.has_occasion = true;
-            if is_it {
+            let found = if file.is_directory {
+                self.match_directory(globs, &file.path)
+            } else if globs.iter().any(|glob| self.matches_path(glob, &file.path)) {
+                CommandMatch::Yes
+            } else {
+                CommandMatch::No
+            };
+            if found == CommandMatch::Maybe {
+                self.unknown =
+                    Some("the call does not show which files of a directory it is about");
+            }
+            if found == CommandMatch::Yes {
                 let place = FindingPlace::File { path: Arc::clone(&file.path) };
                 self.find(number, place, || format!("{}s it", change.as_str()));
             }
+        }
+    }
+
+    /// Compares globs with everything in a directory: only where all of it matches is it certain that something does.
+    fn match_directory(&self, globs: &[CheckGlob], path: &str) -> CommandMatch {
+        let below = |glob: &CheckGlob| {
+            let below = glob.relative_path(path, &self.rule.directory)?;
+            Some((glob.glob().clone(), below.to_owned()))
+        };
+        let is_whole = |glob: &CheckGlob| {
+            below(glob).is_some_and(|(glob, below)| {
+                !below.is_empty() && covers_everything_inside(&[&glob], &below)
+            })
+        };
+        let could = |glob: &CheckGlob| glob.could_match_inside(path, &self.rule.directory);
+        if globs.iter().any(is_whole) || globs.iter().any(|glob| self.matches_path(glob, path)) {
+            CommandMatch::Yes
+        } else if globs.iter().any(could) {
+            CommandMatch::Maybe
+        } else {
+            CommandMatch::No
         }
     }
 

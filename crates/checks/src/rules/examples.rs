@@ -171,7 +171,8 @@ fn judge_parts(rule: &BoundRule, parts: &ExampleParts, budget: &mut Budget) -> V
             && demand.verb == Verb::Require
     });
     let kind = if is_whole { WorkKind::TurnEnd } else { WorkKind::Call };
-    let work = Work { kind, files, commands, messages: found, past: Cow::Owned(past) };
+    let past = Cow::Owned(past);
+    let work = Work { kind, files, commands, messages: found, past, ..Work::default() };
     let mut judge = Judge::new(rule, &work, budget);
     judge.keeps_scope = parts.within.is_some()
         || !(parts.create.is_empty() && parts.change.is_empty() && parts.delete.is_empty());
@@ -184,7 +185,7 @@ struct AnyTree;
 impl ProjectTree for AnyTree {
     fn locate(&self, _: Option<&Path>, path: &Path) -> Option<TreePath> {
         let path: Arc<str> = path.to_string_lossy().as_ref().into();
-        (!path.starts_with('/')).then_some(TreePath { path, exists: false })
+        (!path.starts_with('/')).then_some(TreePath { path, exists: false, is_directory: false })
     }
 
     fn read_text(&self, _: &str) -> Option<String> {

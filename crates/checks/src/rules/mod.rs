@@ -13,9 +13,14 @@ mod call;
 mod commands;
 mod evaluate;
 mod examples;
+mod exceptions;
+mod flaws;
 mod lines;
 mod messages;
 mod patterns;
+mod propose;
+mod shell_files;
+mod tree;
 mod work;
 
 use std::fmt;
@@ -30,7 +35,11 @@ pub use call::{Operation, ProjectTree, Replacement, TreePath};
 pub use commands::{CommandCall, read_command_line};
 pub use evaluate::Budget;
 pub use examples::{ExampleFailure, ExampleProblem, run_examples};
+pub use exceptions::{ExceptionState, RuleException, find_exception, find_exceptions};
+pub use flaws::find_flaws;
 pub use lines::added_runs;
+pub use propose::{ProposedCheck, propose_check};
+pub use tree::SystemTree;
 pub use work::{
     AddedRun, AddedText, FileChange, FileChangeKind, PastEvent, Work, WorkKind, WorkMessage,
 };
@@ -141,14 +150,6 @@ impl fmt::Display for FindingPlace {
             FindingPlace::Turn => formatter.write_str("this turn"),
         }
     }
-}
-
-/// Returns the directory of a rule below a root, with `/` between names; empty for a rule of the user, and for one of
-/// another place.
-fn directory_below(base: &Path, root: &Path) -> String {
-    let below = base.strip_prefix(root).unwrap_or(Path::new(""));
-    let names = below.components().map(|name| name.as_os_str().to_string_lossy());
-    names.collect::<Vec<_>>().join("/")
 }
 
 /// Returns a text for a message: one line, cut if it is long.

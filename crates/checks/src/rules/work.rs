@@ -14,6 +14,8 @@ pub struct Work<'w> {
     pub files: Vec<FileChange<'w>>,
     pub commands: Vec<CommandCall>,
     pub messages: Vec<WorkMessage<'w>>,
+    /// True if files may change that the work does not name.
+    pub hides_files: bool,
     /// What has happened before, oldest first.
     pub past: Cow<'w, [PastEvent]>,
 }
@@ -40,6 +42,8 @@ pub struct FileChange<'w> {
     pub added: AddedText<'w>,
     /// The text after the change, if it is known.
     pub final_text: Option<Cow<'w, str>>,
+    /// True for a directory, with everything in it.
+    pub is_directory: bool,
 }
 
 /// What happens to a file.
@@ -102,7 +106,7 @@ impl<'w> FileChange<'w> {
             FileChangeKind::Delete => AddedText::Runs(Vec::new()),
             _ => AddedText::Unknown("the call does not show the new text"),
         };
-        FileChange { path: path.into(), kind, added, final_text: None }
+        FileChange { path: path.into(), kind, added, final_text: None, is_directory: false }
     }
 
     /// A new file with its whole text.
@@ -114,6 +118,7 @@ impl<'w> FileChange<'w> {
             kind: FileChangeKind::Create,
             added: AddedText::Runs(vec![run]),
             final_text: Some(text),
+            is_directory: false,
         }
     }
 }

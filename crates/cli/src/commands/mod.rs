@@ -4,6 +4,7 @@ mod add;
 pub mod agent;
 mod allow;
 mod audit;
+mod check;
 mod clean;
 pub(crate) mod completions;
 mod context;
@@ -124,6 +125,7 @@ commands! {
     "hook" => Hook(hook::HookArgs),
     "lint" => Lint(lint::LintArgs),
     "log" => Log(log::LogArgs),
+    "check" => Check(check::CheckArgs),
     "replay" => Replay(replay::ReplayArgs),
     "add" => Add(add::AddArgs),
     "update" => Update(update::UpdateArgs),

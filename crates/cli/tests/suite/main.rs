@@ -18,6 +18,7 @@ mod audit;
 mod budget;
 mod build;
 mod build_ownership;
+mod check;
 mod client_files;
 #[cfg(unix)]
 mod client_versions;

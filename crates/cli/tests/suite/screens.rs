@@ -92,7 +92,7 @@ fn hostile_on_a_screen() -> Sandbox {
 }
 
 /// A call of each command, with `N` for a hostile name. Servers end with their input.
-const CALLS: [&str; 87] = [
+const CALLS: [&str; 88] = [
     "status",
     "context src/N/a.rs",
     "context --all",

@@ -1,18 +1,13 @@
-//! Finds the files that a shell command reads and writes, as far as its text shows.
+//! The files that a shell command reads and writes, as touches.
 //!
-//! Everything that is not certain (variables, substitutions, patterns, unknown programs) is ignored, because a wrong
-//! path would deliver wrong guidance. [`brief_syntax::shell`] reads the line, [`programs`] knows the effect of a program
-//! on its operands, [`diff`] and [`python`] read what a program is given as its input.
+//! Everything that is not certain is ignored, because a wrong path would deliver wrong guidance:
+//! [`brief_syntax::shell::effects`] says what a line plainly does.
 
-mod diff;
 mod effects;
-mod programs;
-mod python;
-
-use std::path::{Path, PathBuf};
 
 use brief_dialects::Action;
-use brief_syntax::shell::{Invocation, RedirectKind, SimpleCommand, parse_commands};
+use brief_syntax::shell::effects::{FileEffect, FileUse, collect_file_effects};
+use brief_syntax::shell::parse_commands;
 
 use super::{ToolEffect, Touch};
 
@@ -23,62 +18,23 @@ const MOST_TOUCHES: usize = 8;
 
 /// Returns the paths that a command line plainly reads and writes, in order, each path and action once.
 pub(super) fn collect_shell_touches(line: &str) -> Vec<Touch> {
-    let mut found = Touches(Vec::new());
-    for command in parse_commands(line) {
-        found.add_command(&command);
+    let mut found: Vec<Touch> = Vec::new();
+    for touch in parse_commands(line).iter().flat_map(collect_file_effects).map(create_touch) {
+        if found.len() < MOST_TOUCHES && !found.contains(&touch) {
+            found.push(touch);
+        }
     }
-    found.0
+    found
 }
 
-struct Touches(Vec<Touch>);
-
-impl Touches {
-    fn add_command(&mut self, command: &SimpleCommand) {
-        if let Some(run) = command.direct_invocation()
-            && let Some(program) = run.program()
-        {
-            self.add_program(program, &run, command);
-        }
-        for redirect in &command.redirects {
-            let effect = match redirect.kind {
-                RedirectKind::Read => ToolEffect::Does(Action::Read),
-                RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => {
-                    ToolEffect::Writes
-                }
-            };
-            if let Some(path) = redirect.target.literal() {
-                self.add_touch(path, effect, command.directory.as_deref(), false);
-            }
-        }
-    }
-
-    fn add_program(&mut self, program: &str, run: &Invocation<'_>, command: &SimpleCommand) {
-        let is_hidden = python::is_python(program);
-        for (path, how) in programs::collect_program_effects(program, run.operands(), command) {
-            self.add_touch(&path, how, run.directory.as_deref(), is_hidden);
-        }
-    }
-
-    fn add_touch(
-        &mut self,
-        path: &str,
-        how: ToolEffect,
-        directory: Option<&Path>,
-        is_hidden: bool,
-    ) {
-        if path.is_empty() || path == "-" || path.starts_with("/dev/") {
-            return;
-        }
-        let path = match directory {
-            Some(directory) => directory.join(path),
-            None if Path::new(path).is_absolute() => PathBuf::from(path),
-            None => return,
-        };
-        let touch = Touch { is_hidden, ..Touch::new(path, how) };
-        if self.0.len() < MOST_TOUCHES && !self.0.contains(&touch) {
-            self.0.push(touch);
-        }
-    }
+fn create_touch(FileEffect { path, how, is_hidden }: FileEffect) -> Touch {
+    let how = match how {
+        FileUse::Read => ToolEffect::Does(Action::Read),
+        FileUse::Edit | FileUse::Delete => ToolEffect::Does(Action::Edit),
+        FileUse::Create => ToolEffect::Does(Action::Create),
+        FileUse::Write => ToolEffect::Writes,
+    };
+    Touch { is_hidden, ..Touch::new(path, how) }
 }
 
 #[cfg(test)]

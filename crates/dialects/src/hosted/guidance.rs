@@ -8,6 +8,7 @@ use brief_system::{Dir, System};
 
 use crate::answer::{self, Applied, Item, LeftOut, Level, Name, Owner, Reason, Resolution};
 use crate::moment::Moment;
+use crate::rule_check::RuleCheck;
 use crate::{Dialect, DialectGuidance, Reader, TextDescription};
 
 use super::parse::{ContextFormat, parse_hosted_file};
@@ -84,6 +85,10 @@ impl DialectGuidance for PathContext {
         answer.hosted = Some(resolution);
     }
 
+    fn visit_checks<'s>(&'s self, tell: &mut dyn FnMut(&'s Arc<RuleCheck>)) {
+        self.0.items.iter().filter_map(|item| item.check.as_ref()).for_each(tell);
+    }
+
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.0.diagnostics
     }
@@ -124,7 +129,7 @@ pub(super) fn build_applied_item<'s>(
             scope: item.scope.as_str(),
             trigger: Some(item.file.trigger.as_str()),
             holds: false,
-            check: None,
+            check: item.check.as_ref(),
             is_for_after: false,
             state: item.state,
             content: item.content(),

@@ -8,6 +8,7 @@ use brief_syntax::{Diagnostic, Rule, Source, Span};
 
 use crate::answer::State;
 pub use crate::mcp::{Connection, McpServer, ServerKind};
+use crate::rule_check::{Coverage, RuleCheck};
 
 use super::pattern::HostedPattern;
 
@@ -113,6 +114,18 @@ impl Globs {
             Globs::Everything => true,
             Globs::Listed(list) => list.iter().any(|(glob, _)| glob.matches(path)),
         }
+    }
+}
+
+/// The files of a context file with a check.
+impl Coverage for Globs {
+    fn covers_file(&self, path: &str) -> bool {
+        self.matches_path(path)
+    }
+
+    /// These patterns tell nothing about directories.
+    fn could_cover_inside(&self, _: &str) -> bool {
+        !matches!(self, Globs::Listed(list) if list.is_empty())
     }
 }
 
@@ -228,6 +241,8 @@ pub struct HostedItem {
     pub line: usize,
     /// The directory that its globs are relative to.
     pub anchor: Arc<Path>,
+    /// The check of the rule. Our extension of the format.
+    pub check: Option<Arc<RuleCheck>>,
 }
 
 impl HostedItem {

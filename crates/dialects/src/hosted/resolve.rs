@@ -20,6 +20,9 @@ use brief_safety::sensitive::{self, Leaf, Sensitive, Tier};
 use super::config::{self, Layer};
 use super::context_dir::{ContextCandidate, ContextDir, link_diagnostic, read_error_diagnostic};
 use super::exclude::Excludes;
+use crate::answer::Owner;
+use crate::rule_check::{CheckScope, Coverage, parse_header_check};
+
 use super::model::{
     CONFIG_NAME, Config, ConfiguredServer, Flag, Globs, HostedFile, HostedItem, HostedScope,
     OmittedFile, Trigger,
@@ -316,7 +319,25 @@ impl Judge<'_> {
         let line = source.line_number(parsed.body_start);
         let scope = file.scope;
         let anchor = Arc::from(file.anchor);
-        self.items.push(HostedItem { file: parsed, name, scope, state, reason, line, anchor });
+        let owner = if scope == HostedScope::Global { Owner::User } else { Owner::Project };
+        let check_scope = || {
+            let is_listed = matches!(parsed.globs, Globs::Listed(_));
+            let coverage =
+                is_listed.then(|| -> Arc<dyn Coverage> { Arc::new(parsed.globs.clone()) });
+            CheckScope::new(file.anchor, coverage)
+        };
+        let found = &mut self.diagnostics;
+        let check = parse_header_check(&source, parsed.body_start, check_scope, owner, found);
+        self.items.push(HostedItem {
+            file: parsed,
+            name,
+            scope,
+            state,
+            reason,
+            line,
+            anchor,
+            check,
+        });
     }
 
     /// Counts a file and leaves it out beyond the limit of its trigger.

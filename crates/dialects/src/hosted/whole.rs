@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target, TargetKind, rules};
@@ -14,6 +15,7 @@ use brief_system::paths::relative_path;
 
 use crate::answer::{Applied, Reason, Resolution};
 use crate::moment::Moment;
+use crate::rule_check::RuleCheck;
 use crate::{DialectGuidance, GuidanceText, MatchRecord, ProjectFiles, Reader};
 
 use super::guidance::{build_applied_item, left_out};
@@ -181,6 +183,11 @@ impl DialectGuidance for HostedDirectories {
         let dead = dead.filter(|dead| !is_told(dead)).collect::<Vec<_>>();
         let hidden = check::hidden_characters(places());
         self.owner_directories().flat_map(own).chain(dead).chain(hidden).collect()
+    }
+
+    fn visit_checks<'s>(&'s self, tell: &mut dyn FnMut(&'s Arc<RuleCheck>)) {
+        let items = self.owner_directories().flat_map(|(_, here)| here.own_items());
+        items.filter_map(|item| item.check.as_ref()).for_each(tell);
     }
 
     fn visit_texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {

@@ -17,6 +17,7 @@ use brief_syntax::{Span, TargetKind, limits};
 
 use crate::FileSet;
 use crate::name_index::{FilesBelow, PathCase, fold_case};
+use crate::rule_check::Coverage;
 
 use super::apply_to::{CliRule, at_any_depth, split_negation};
 
@@ -64,6 +65,16 @@ pub(super) enum GlobsProblem {
     TooMany {
         span: Span,
     },
+}
+
+impl Coverage for Globs {
+    fn covers_file(&self, path: &str) -> bool {
+        self.find_covering_pattern(path, TargetKind::File).is_some()
+    }
+
+    fn could_cover_inside(&self, directory: &str) -> bool {
+        self.find_covering_pattern(directory, TargetKind::Directory).is_some()
+    }
 }
 
 impl Globs {

@@ -16,6 +16,7 @@ use crate::answer::{Owner, Resolution};
 use crate::is_looked_at;
 use crate::moment::Moment;
 use crate::reach::by_asking;
+use crate::rule_check::RuleCheck;
 use crate::{
     CheckedClientFile, Dialect, DialectGuidance, FileMatcher, GuidanceText, ItemReach, LockRole,
     MatchRecord, ProjectFiles, Reader,
@@ -391,6 +392,11 @@ impl DialectGuidance for ProjectGuidance {
 
     fn client_files<'s>(&'s self, tell: &mut dyn FnMut(CheckedClientFile<'s>)) {
         self.client_files.each_checked(tell);
+    }
+
+    fn visit_checks<'s>(&'s self, tell: &mut dyn FnMut(&'s Arc<RuleCheck>)) {
+        let guides = self.folders.iter().flat_map(|folder| &folder.guides);
+        guides.filter_map(|guide| guide.check.as_ref()).for_each(tell);
     }
 
     fn visit_texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {

@@ -10,6 +10,7 @@ use brief_profiles::{ClientPlace, Text};
 use brief_syntax::Source;
 
 use crate::answer::{Level, Origin, Owner, State};
+use crate::rule_check::RuleCheck;
 
 use super::NAME;
 use super::globs::Globs;
@@ -42,6 +43,8 @@ pub(super) struct Guide {
     pub(super) real: Option<PathBuf>,
     /// The file behind the links among its directories, where there are any.
     pub(super) behind: Option<PathBuf>,
+    /// The check of the rule. Our extension of the clients' formats.
+    pub(super) check: Option<Arc<RuleCheck>>,
     /// The number of its text among those of the whole project; equal texts have the same.
     pub(super) text_number: Option<usize>,
 }
@@ -76,6 +79,7 @@ impl Guide {
             is_shared: false,
             real: None,
             behind: None,
+            check: None,
             text_number: None,
             source,
         }
@@ -137,7 +141,7 @@ impl Guide {
 pub(super) struct Scope {
     /// The field that says so.
     pub(super) field: &'static str,
-    pub(super) globs: Globs,
+    pub(super) globs: Arc<Globs>,
 }
 
 /// The use of a guide where it applies.

@@ -367,7 +367,7 @@ impl FormFields<'_> {
             self.diagnostics.push(self.glob_problem(field, problem));
         }
         let globs = globs.filter(|globs| !globs.written.is_empty())?;
-        Some(Scope { field, globs })
+        Some(Scope { field, globs: Arc::new(globs) })
     }
 
     fn glob_problem(&self, field: &str, problem: GlobsProblem) -> Diagnostic {

@@ -24,6 +24,7 @@ use super::plugins;
 use super::settings::{self, Setting, SettingsFile};
 use super::walk::{SKILL_NAME, Walk};
 use super::{clients, imports};
+use crate::rule_check::{CheckScope, Coverage, parse_header_check};
 
 /// A root that files are read from: the mounted directory or the user's home.
 pub(super) struct NativeReader<'s> {
@@ -273,11 +274,16 @@ impl<'s> NativeReader<'s> {
         let below = path.strip_prefix(&folder.path).unwrap_or(&path);
         let below = below.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/");
         let source = Arc::new(Source::from_bytes(path, bytes));
-        folder.guides.push(parse_guide(
-            ClientFile { source, real, below },
-            place,
-            &mut self.diagnostics,
-        ));
+        let found = &mut self.diagnostics;
+        let file = ClientFile { source: Arc::clone(&source), real, below };
+        let mut guide = parse_guide(file, place, found);
+        let scope = || {
+            let globs = guide.scope.as_ref().map(|scope| Arc::clone(&scope.globs));
+            let coverage = globs.map(|globs| -> Arc<dyn Coverage> { globs });
+            CheckScope::new(&folder.path, coverage)
+        };
+        guide.check = parse_header_check(&source, guide.body_start, scope, folder.owner, found);
+        folder.guides.push(guide);
     }
 
     /// Adds a file that exists and that no client reads.

@@ -197,7 +197,7 @@ pub(super) fn undecided_in<'s>(
         let Some(below) = folder.relative_path(directory) else { continue };
         let scopes = folder.guides.iter().filter_map(|guide| guide.scope.as_ref());
         let open = scopes.map(|scope| &scope.globs).filter(|globs| !globs.is_same_in(below));
-        undecided.extend(open.map(|globs| (folder, globs)));
+        undecided.extend(open.map(|globs| (folder, &**globs)));
     }
     undecided
 }
@@ -374,7 +374,7 @@ pub(super) fn build_item<'s>(folder: &'s Folder, guide: &'s Guide, state: State)
         scope: folder.scope(),
         trigger: Some(guide.trigger()),
         holds: false,
-        check: None,
+        check: guide.check.as_ref(),
         is_for_after: false,
         state,
         content: guide.content(),

@@ -5,6 +5,7 @@
 //! A check holds patterns as they are written: regular expressions are compiled by the evaluator, because a hook
 //! reads many rules and evaluates few.
 
+mod header;
 mod parse;
 mod pattern;
 mod toml;
@@ -20,6 +21,8 @@ use serde::Serialize;
 
 use crate::answer::Owner;
 
+pub(crate) use header::parse_header_check;
+pub use header::{CONFIGURATION, parse_configured_checks};
 pub use parse::{CheckFields, parse_rule_check};
 pub use pattern::{CheckGlob, CheckPattern};
 pub use tree::{CheckNode, CheckValue};

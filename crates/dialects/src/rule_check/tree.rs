@@ -31,6 +31,13 @@ impl CheckNode {
         copy_yaml(node, 0)
     }
 
+    /// Removes a field of a mapping.
+    pub(super) fn remove_field(&mut self, name: &str) {
+        if let CheckValue::Map(fields) = &mut self.value {
+            fields.retain(|(field, ..)| field != name);
+        }
+    }
+
     /// Returns the text of a scalar.
     pub(super) fn as_text(&self) -> Option<&str> {
         match &self.value {

@@ -6,14 +6,16 @@
 //! is expanded: a question runs nothing.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use brief_profiles::BUILTIN;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target};
 use brief_system::{Below, System, resolved_home};
 
-use crate::answer::{Applied, Item, LeftOut, Level, Name, Reason, Resolution, State};
+use crate::answer::{Applied, Item, LeftOut, Level, Name, Owner, Reason, Resolution, State};
 use crate::moment::Moment;
+use crate::rule_check::{CheckScope, RuleCheck, parse_header_check};
 use crate::{DialectGuidance, GuidanceText, LevelCount, Reader};
 
 use super::guidance::{held_library, open_home_library};
@@ -45,6 +47,8 @@ struct OwnFile {
     level: Level,
     /// The directory that it holds for, below the mounted one; `None` for the user's own.
     directory: Option<String>,
+    /// The check of a rule. Our extension of the format.
+    check: Option<Arc<RuleCheck>>,
 }
 
 impl OwnFiles {
@@ -77,7 +81,25 @@ impl OwnFiles {
             Some(_) => Level::of_directory(path, false),
             None => Level::of_user(false),
         };
-        self.files.push(OwnFile { name: document.name(), document, level, directory });
+        let is_rule = document.kind == TaskFileKind::Rule;
+        let check = is_rule.then(|| self.parse_check(&document, path, level.owner)).flatten();
+        self.files.push(OwnFile { name: document.name(), document, level, directory, check });
+    }
+
+    /// Reads the check of a rule, which is in force for all tasks or for none: a rule for some of them has none.
+    fn parse_check(
+        &mut self,
+        document: &TaskDocument,
+        directory: &Path,
+        owner: Owner,
+    ) -> Option<Arc<RuleCheck>> {
+        let (source, body_start) = (&document.source, document.front.body_start);
+        let scope = || CheckScope::new(directory, None);
+        let found = &mut self.diagnostics;
+        let check = parse_header_check(source, body_start, scope, owner, found)?;
+        let is_for_all =
+            document.namespace.is_none() && selectors::values_of(document, "task_name").is_empty();
+        is_for_all.then_some(check)
     }
 
     /// Reads the user's own files, unless the home directory is the project.
@@ -135,6 +157,10 @@ impl DialectGuidance for OwnFiles {
 
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
+    }
+
+    fn visit_checks<'s>(&'s self, tell: &mut dyn FnMut(&'s Arc<RuleCheck>)) {
+        self.files.iter().filter_map(|file| file.check.as_ref()).for_each(tell);
     }
 
     fn visit_texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
@@ -221,7 +247,7 @@ impl OwnFile {
             scope: self.document.origin.scope(),
             trigger: None,
             holds: false,
-            check: None,
+            check: self.check.as_ref(),
             is_for_after: false,
             state,
             content: self.content(),

@@ -8,6 +8,8 @@ use std::fmt;
 
 use brief_syntax::yaml::{Mapping, Node, Value};
 
+use crate::rule_check::CHECK_FIELDS;
+
 use super::model::{CodingAgent, TaskDocument, TaskFileKind, TaskName};
 
 /// The wanted values by key, in the order given.
@@ -79,6 +81,11 @@ pub(super) fn canonical_key(key: &str) -> &str {
 
 /// A task's fields that are metadata, which the document keeps apart from selectors (T12).
 const METADATA: [&str; 5] = ["languages", "model", "single_shot", "timeout", "mcp_server"];
+
+/// Returns whether a rule has a check, whose fields select nothing.
+fn has_check(document: &TaskDocument) -> bool {
+    document.fields().is_some_and(|fields| fields.get("check").is_some())
+}
 
 /// Returns the strings of a field: itself, or those of its list.
 pub(super) fn collect_scalars(node: Node<'_>) -> Vec<Node<'_>> {
@@ -226,6 +233,9 @@ fn find_exclusion(
         // that of a task it is for.
         (_, "rule_name") | (TaskFileKind::Task, "task_name") => return None,
         (TaskFileKind::Task, key) if METADATA.contains(&key) => return None,
+        (TaskFileKind::Rule, key) if has_check(document) && CHECK_FIELDS.contains(&key) => {
+            return None;
+        }
         (TaskFileKind::Command, "task_name") => field_texts(document.fields()?, "task_names"),
         _ => values_of(document, key),
     };

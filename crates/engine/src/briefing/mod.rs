@@ -45,6 +45,9 @@ pub struct Briefing {
     pub left_out: Vec<OmittedItem>,
     /// The problems in the files that were read.
     pub diagnostics: Vec<Diagnostic>,
+    /// The checks of all rules in the files that were read, general first, whatever the moment is. A check says itself what it
+    /// is about.
+    pub rule_checks: Vec<Arc<RuleCheck>>,
     /// The MCP servers that client-hosted context configures.
     pub mcp_servers: Vec<ConfiguredServer>,
     /// The merged configuration of client-hosted context, if it was asked.
@@ -238,6 +241,7 @@ impl Briefing {
             decisions,
             left_out,
             diagnostics: catalog.diagnostics(),
+            rule_checks: catalog.rule_checks(),
             mcp_servers: hosted.map(|hosted| hosted.mcp_servers.clone()).unwrap_or_default(),
             hosted_config: hosted.map(|hosted| hosted.config.clone()),
             tokens,

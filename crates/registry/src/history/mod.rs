@@ -5,6 +5,7 @@
 //! repositories and are left out.
 
 mod caller;
+mod changes;
 mod commits;
 mod error;
 mod objects;
@@ -22,6 +23,7 @@ use brief_syntax::limits;
 use brief_system::{Listing, System, TreeFileKind, TreeSystem};
 
 pub(crate) use caller::Caller;
+pub use changes::{ChangeSelection, ChangedContent, ChangedFile, CommitMessage};
 pub use commits::FileCommit;
 pub use error::HistoryError;
 use objects::{Committed, Objects};

@@ -167,13 +167,7 @@ impl TreeContents for OnDisk {
             return self.committed.read_file(file, limit);
         }
         let below = path_from(file.path).ok_or(ReadError::Missing)?;
-        let name = below.file_name().ok_or(ReadError::Missing)?;
-        // Opened from handle to handle, so that a directory replaced by a link cannot lead elsewhere.
-        let handle = match below.parent().filter(|parent| *parent != Path::new("")) {
-            Some(parent) => self.system.open_dir_below(&self.top, parent)?,
-            None => self.system.open_dir(&self.top)?,
-        };
-        handle.read(name, limit)
+        read_on_disk(self.system.as_ref(), &self.top, &below, limit)
     }
 
     fn link_target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf> {
@@ -193,4 +187,20 @@ impl TreeContents for OnDisk {
             _ => Permission::Data,
         }
     }
+}
+
+/// Reads a file below the top of a working tree.
+pub(super) fn read_on_disk(
+    system: &dyn System,
+    top: &Path,
+    below: &Path,
+    limit: u64,
+) -> Result<Vec<u8>, ReadError> {
+    let name = below.file_name().ok_or(ReadError::Missing)?;
+    // Opened from handle to handle, so that a directory replaced by a link cannot lead elsewhere.
+    let handle = match below.parent().filter(|parent| *parent != Path::new("")) {
+        Some(parent) => system.open_dir_below(top, parent)?,
+        None => system.open_dir(top)?,
+    };
+    handle.read(name, limit)
 }

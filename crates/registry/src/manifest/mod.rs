@@ -34,8 +34,9 @@ pub use edit::{EditError, ManifestEdit};
 pub use required::find_newer_requirement;
 
 /// The sections that a `brief.toml` may have.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "build",
+    "checks",
     "clients",
     "dependencies",
     "ignore",

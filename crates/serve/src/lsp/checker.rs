@@ -15,9 +15,10 @@ use brief_engine::survey::Survey;
 use brief_engine::tokens::Counter;
 use brief_engine::{Catalog, Project};
 use brief_profiles::OwnClients;
-use brief_syntax::Diagnostic;
+use brief_syntax::{Diagnostic, rules};
 use brief_system::{Buffers, Remembered, System};
 
+use brief_workflows::change_check::judge_text;
 use brief_workflows::configuration::ProjectAndSource;
 
 /// The time of a check that may follow every keystroke.
@@ -190,12 +191,19 @@ fn check_folders(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFol
             checked.links.entry(link.target.clone()).or_default().push(link);
         }
     }
-    for (path, problems) in &mut checked.files {
-        if request.texts.contains_key(path) {
-            let quick = problems_along(&system, &request.folders, path);
+    for path in request.texts.keys() {
+        let quick = problems_along(&system, &request.folders, path);
+        let broken = quick.iter().filter(|found| found.rule == rules::check::BROKEN).cloned();
+        let broken: Vec<FileProblem> =
+            broken.map(|diagnostic| FileProblem { diagnostic, is_quick: true }).collect();
+        if let Some(problems) = checked.files.get_mut(path) {
             for problem in problems {
                 problem.is_quick = quick.contains(&problem.diagnostic);
             }
+        }
+        // The rest of the check is about guidance, and these are about what it is for.
+        if !broken.is_empty() {
+            checked.files.entry(path.clone()).or_default().extend(broken);
         }
     }
     checked
@@ -245,7 +253,12 @@ pub(super) fn folder_of<'f>(folders: &'f [PathBuf], path: &Path) -> Option<&'f P
 fn problems_along(system: &dyn System, folders: &[PathBuf], path: &Path) -> Vec<Diagnostic> {
     let Some(folder) = folder_of(folders, path) else { return Vec::new() };
     let Ok(project) = Project::open(system, folder) else { return Vec::new() };
-    let mut found = project.briefing(path).read_catalog().diagnostics();
+    let catalog = project.briefing(path).read_catalog();
+    let mut found = catalog.diagnostics();
+    let checks = catalog.rule_checks();
+    if !checks.is_empty() {
+        found.extend(judge_text(system, project.root(), checks, path));
+    }
     found.retain(|diagnostic| diagnostic.path() == path);
     found
 }

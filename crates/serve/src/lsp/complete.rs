@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use brief_clients::profile::{Profiles, Template};
+use brief_dialects::rule_check::CHECK_FIELDS;
 use brief_system::paths::to_slashed;
 use serde_json::{Value as Json, json};
 
@@ -97,20 +98,48 @@ impl<'l> YamlPlace<'l> {
 }
 
 /// Returns the parts of a schema that may describe one value.
-fn collect_schema_branches(schema: &Json) -> Vec<&Json> {
+fn collect_schema_branches<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
     let mut all = vec![schema];
+    let named = schema.get("$ref").and_then(Json::as_str).and_then(|name| name.strip_prefix('#'));
+    if let Some(named) = named.and_then(|pointer| root.pointer(pointer)) {
+        all.extend(collect_schema_branches(named, root));
+    }
     for word in ["anyOf", "oneOf", "allOf"] {
         let parts = schema.get(word).and_then(Json::as_array);
-        all.extend(parts.into_iter().flatten().flat_map(collect_schema_branches));
+        all.extend(
+            parts.into_iter().flatten().flat_map(|part| collect_schema_branches(part, root)),
+        );
     }
     if let Some(items) = schema.get("items") {
-        all.extend(collect_schema_branches(items));
+        all.extend(collect_schema_branches(items, root));
     }
     all
 }
 
+/// Returns what the key of a rule's check means, for the line of a position.
+pub(super) fn describe_check_key(asked: &DocumentQuestion<'_>) -> Option<(String, String)> {
+    let position = asked.position?;
+    let text = &asked.document.text;
+    let schema = FileSchema::of_yaml(asked.path)?;
+    let lines: Vec<&str> = (0..=position.line).map(|line| text.line(line)).collect();
+    let (last, above) = lines.split_last()?;
+    let place = YamlPlace::from_lines(above, last);
+    let key = place.key.as_deref()?;
+    let is_of_check = place.parents.contains(&"check") || CHECK_FIELDS.contains(&key);
+    let schema: Json = serde_json::from_str(schema.text).ok().filter(|_| is_of_check)?;
+    let mut here = collect_schema_branches(&schema, &schema);
+    for parent in &place.parents {
+        let inner: Vec<&Json> =
+            here.iter().filter_map(|part| part.pointer("/properties")?.get(*parent)).collect();
+        here = inner.into_iter().flat_map(|part| collect_schema_branches(part, &schema)).collect();
+    }
+    let found = here.iter().filter_map(|part| part.pointer("/properties")?.get(key));
+    let mut found = found.filter_map(|part| part.get("description")?.as_str());
+    Some((key.to_owned(), found.next()?.to_owned()))
+}
+
 fn of_schema(schema: &Json, place: &YamlPlace<'_>) -> Json {
-    let mut here = collect_schema_branches(schema);
+    let mut here = collect_schema_branches(schema, schema);
     let keys = place.parents.iter().copied().chain(place.key.as_deref());
     for key in keys {
         let inner: Vec<&Json> = here
@@ -122,7 +151,7 @@ fn of_schema(schema: &Json, place: &YamlPlace<'_>) -> Json {
                     .or_else(|| schema.get("additionalProperties"))
             })
             .collect();
-        here = inner.into_iter().flat_map(collect_schema_branches).collect();
+        here = inner.into_iter().flat_map(|part| collect_schema_branches(part, schema)).collect();
     }
     let mut found = Vec::new();
     for schema in here {

@@ -14,6 +14,7 @@ use brief_system::FileKind;
 use serde_json::{Value as Json, json};
 
 use super::checker::{PlacedItem, folder_of, in_front_of};
+use super::complete::describe_check_key;
 use super::server::{DocumentQuestion, LanguageServer};
 use super::text::{LineText, TextPosition, TextRange};
 use super::uri::uri_of;
@@ -21,6 +22,10 @@ use super::uri::uri_of;
 /// Tells what is known about the item at a position: who gets it, when, how many files, how many tokens.
 pub(super) fn answer_hover(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let Some(position) = asked.position else { return Json::Null };
+    if let Some((key, meaning)) = describe_check_key(asked) {
+        let value = format!("**{key}**: {meaning}");
+        return json!({"contents": {"kind": "markdown", "value": value}});
+    }
     let items = server.items(asked.path);
     let before = items.partition_point(|item| item.line <= position.line);
     // The header of a file stands before its first item.

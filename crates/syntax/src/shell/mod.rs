@@ -3,7 +3,7 @@
 //! This is a reader and not a shell: it expands and runs nothing. A text that it understands only in part (a quote
 //! that is never closed, a nesting without end) gives what stands before, and says so ([`ShellScript::is_complete`]).
 //! `reader` finds the commands, `redirect` their files and input, `word` reads one word, `wrapper` knows the programs
-//! that run another program.
+//! that run another program; [`effects`] knows the files that a command uses.
 //!
 //! The arguments of slash commands are no shell: a quote counts there at the beginning of a word only, so that `don't` is
 //! one word. Their documents say so, and `brief_dialects::tasks` and an agent's conversation read them.
@@ -21,6 +21,7 @@
 //! `yash-syntax` is under the GPL; `shlex` splits words and gives neither spans nor commands. Compared with bash 5.2,
 //! 1,493 random lines have the same words, and 249 random scripts run the same commands in the same directories.
 
+pub mod effects;
 mod reader;
 mod redirect;
 #[cfg(test)]

@@ -408,7 +408,7 @@ struct RecordedTree<'r> {
 impl ProjectTree for RecordedTree<'_> {
     fn locate(&self, directory: Option<&Path>, path: &Path) -> Option<TreePath> {
         let below = locate_below(self.root, directory, path)?;
-        Some(TreePath { path: below.into(), exists: true })
+        Some(TreePath { path: below.into(), exists: true, is_directory: false })
     }
 
     fn read_text(&self, _: &str) -> Option<String> {

@@ -203,9 +203,11 @@ fn the_action_runs_its_steps() {
             .unwrap();
         codes.push((output.status.code(), output_text(&output)));
     }
-    let [installed, fetched, checked] = &codes[..] else { panic!("{codes:#?}") };
+    let [installed, fetched, checked, kept] = &codes[..] else { panic!("{codes:#?}") };
     assert_eq!((installed.0, fetched.0), (Some(0), Some(0)), "{codes:#?}");
     assert_eq!(checked.0, Some(1), "{}", checked.1);
+    // No rule has a check.
+    assert_eq!(kept.0, Some(0), "{}", kept.1);
     assert!(checked.1.contains("file=AGENTS.yaml,line="), "{}", checked.1);
     let comment = fs::read_to_string(files.join("output")).unwrap();
     let comment = comment.trim_end().strip_prefix("comment=").unwrap().to_owned();

@@ -1,9 +1,11 @@
 //! What a command line may do to files, for a record of calls: unlike a hook, it must say when it does not know.
 
-use brief_syntax::shell::{RedirectKind, SimpleCommand, parse_script};
 use std::path::Path;
 
-use super::{Touch, Touches};
+use brief_syntax::shell::effects::collect_file_effects;
+use brief_syntax::shell::{RedirectKind, SimpleCommand, parse_script};
+
+use super::{Touch, create_touch};
 
 /// The effects of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,12 +49,15 @@ const GIT_RECORDERS: [&str; 4] = ["add", "commit", "push", "tag"];
 
 pub(crate) fn find_shell_effects(line: &str) -> ShellEffects {
     let script = parse_script(line, Some(Path::new("").into()));
-    let mut found = Touches(Vec::new());
-    for command in &script.commands {
-        found.add_command(command);
+    let effects = script.commands.iter().flat_map(collect_file_effects);
+    let mut touches: Vec<Touch> = Vec::new();
+    for touch in effects.map(create_touch) {
+        if !touches.contains(&touch) {
+            touches.push(touch);
+        }
     }
     let only_reads = script.is_complete && script.commands.iter().all(only_reads);
-    ShellEffects { touches: found.0, only_reads }
+    ShellEffects { touches, only_reads }
 }
 
 fn only_reads(command: &SimpleCommand) -> bool {

@@ -14,6 +14,7 @@ use brief_engine::Project;
 use brief_engine::receipts::{CheckOutcome, ReceiptCheck};
 use brief_runtime::AllowedRule;
 use brief_syntax::limits;
+use brief_system::FileKind;
 
 use super::{BrokenRule, CheckAnswer, CheckedEvent, find_broken, guard, hidden, session_of, words};
 use crate::hook::memory::{Claim, DeliveredEntries, WorkRecord, fingerprint_parts};
@@ -36,8 +37,10 @@ impl ProjectTree for PathTree<'_> {
     fn locate(&self, directory: Option<&Path>, path: &Path) -> Option<TreePath> {
         let path = directory.unwrap_or(self.directory).join(path);
         let target = self.project.locate(&path)?;
-        let exists = self.project.system().resolve(&path).is_ok();
-        Some(TreePath { path: Arc::from(target.slashed()), exists })
+        let found = self.project.system().resolve(&path).ok();
+        let is_directory = found.as_ref().is_some_and(|found| found.kind == FileKind::Directory);
+        let path = Arc::from(target.slashed());
+        Some(TreePath { path, exists: found.is_some(), is_directory })
     }
 
     fn read_text(&self, path: &str) -> Option<String> {

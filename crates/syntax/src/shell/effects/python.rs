@@ -4,13 +4,9 @@
 
 use std::collections::HashMap;
 
-use brief_dialects::Action;
-use brief_syntax::shell::ShellWord;
+use crate::shell::ShellWord;
 
-use crate::hook::ToolEffect;
-
-const READ: ToolEffect = ToolEffect::Does(Action::Read);
-const EDIT: ToolEffect = ToolEffect::Does(Action::Edit);
+use super::FileUse;
 
 /// Returns whether a program is Python.
 pub(super) fn is_python(name: &str) -> bool {
@@ -22,7 +18,7 @@ pub(super) fn is_python(name: &str) -> bool {
 pub(super) fn collect_python_effects(
     words: &[ShellWord],
     input: Option<&str>,
-) -> Vec<(String, ToolEffect)> {
+) -> Vec<(String, FileUse)> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.literal() {
@@ -51,7 +47,7 @@ enum Token<'p> {
 }
 
 /// Returns the files that a program opens.
-fn collect_opened_files(program: &str) -> Vec<(String, ToolEffect)> {
+fn collect_opened_files(program: &str) -> Vec<(String, FileUse)> {
     let tokens = tokenize_program(program);
     // Names are relative to a directory that is not known then.
     if tokens.contains(&Token::Name("chdir")) {
@@ -68,7 +64,7 @@ fn collect_opened_files(program: &str) -> Vec<(String, ToolEffect)> {
             Token::Name("remove" | "unlink")
                 if before.ends_with(&[Token::Name("os"), Token::Sign('.')]) =>
             {
-                parse_first_argument(after, &names).map(|(path, _)| (path, EDIT))
+                parse_first_argument(after, &names).map(|(path, _)| (path, FileUse::Delete))
             }
             Token::Name(method) => method_effect(method, after)
                 .and_then(|how| Some((find_method_path(before, &names)?, how))),
@@ -83,13 +79,13 @@ fn collect_opened_files(program: &str) -> Vec<(String, ToolEffect)> {
 fn parse_open_call<'p>(
     after: &[Token<'p>],
     names: &HashMap<&str, &'p str>,
-) -> Option<(&'p str, ToolEffect)> {
+) -> Option<(&'p str, FileUse)> {
     let (path, rest) = parse_first_argument(after, names)?;
     Some((path, mode_effect(rest)?))
 }
 
 /// Returns the effect of the mode that the rest of a call's arguments gives; `None` if it is computed.
-fn mode_effect(rest: &[Token<'_>]) -> Option<ToolEffect> {
+fn mode_effect(rest: &[Token<'_>]) -> Option<FileUse> {
     let mode = match rest {
         [Token::Sign(','), Token::Text(mode), ..]
         | [Token::Sign(','), Token::Name("mode"), Token::Sign('='), Token::Text(mode), ..] => mode,
@@ -97,7 +93,7 @@ fn mode_effect(rest: &[Token<'_>]) -> Option<ToolEffect> {
         [Token::Sign(','), Token::Name(_), Token::Sign('='), ..] | [Token::Sign(')'), ..] => "r",
         _ => return None,
     };
-    Some(if mode.contains(['w', 'a', 'x', '+']) { ToolEffect::Writes } else { READ })
+    Some(if mode.contains(['w', 'a', 'x', '+']) { FileUse::Write } else { FileUse::Read })
 }
 
 /// Returns the first argument of a call, if its text is certain, and the rest of the call.
@@ -115,18 +111,18 @@ fn parse_first_argument<'t, 'p>(
 }
 
 /// Returns what a method of a path does with its file.
-fn method_effect(method: &str, after: &[Token<'_>]) -> Option<ToolEffect> {
+fn method_effect(method: &str, after: &[Token<'_>]) -> Option<FileUse> {
     let [Token::Sign('('), rest @ ..] = after else { return None };
     match method {
-        "write_text" | "write_bytes" | "touch" => Some(ToolEffect::Writes),
-        "read_text" | "read_bytes" => Some(READ),
-        "unlink" => Some(EDIT),
+        "write_text" | "write_bytes" | "touch" => Some(FileUse::Write),
+        "read_text" | "read_bytes" => Some(FileUse::Read),
+        "unlink" => Some(FileUse::Delete),
         "open" => match rest {
             [Token::Text(_) | Token::Name("mode"), ..] => {
                 let rest = [&[Token::Sign(',')], rest].concat();
                 mode_effect(&rest)
             }
-            [Token::Sign(')'), ..] => Some(READ),
+            [Token::Sign(')'), ..] => Some(FileUse::Read),
             _ => None,
         },
         _ => None,

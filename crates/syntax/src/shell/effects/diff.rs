@@ -3,14 +3,10 @@
 use std::iter::Peekable;
 use std::str::Lines;
 
-use brief_dialects::Action;
-use brief_syntax::shell::ShellWord;
+use crate::shell::ShellWord;
 
+use super::FileUse;
 use super::programs::parse_command_words;
-use crate::hook::ToolEffect;
-
-const EDIT: ToolEffect = ToolEffect::Does(Action::Edit);
-const CREATE: ToolEffect = ToolEffect::Does(Action::Create);
 
 /// The name of a file that is not there.
 const NO_FILE: &str = "/dev/null";
@@ -22,7 +18,7 @@ const LOOKS: [&str; 4] = ["check", "stat", "numstat", "summary"];
 pub(super) fn collect_apply_effects(
     words: &[ShellWord],
     input: Option<&str>,
-) -> Vec<(String, ToolEffect)> {
+) -> Vec<(String, FileUse)> {
     let given =
         parse_command_words(words, "pC", &["directory", "exclude", "include", "whitespace"]);
     let is_plain = given.operands.iter().all(|operand| *operand == Some("-"));
@@ -39,7 +35,7 @@ pub(super) fn collect_apply_effects(
 pub(super) fn collect_patch_effects(
     words: &[ShellWord],
     input: Option<&str>,
-) -> Vec<(String, ToolEffect)> {
+) -> Vec<(String, FileUse)> {
     let given = parse_command_words(
         words,
         "BDFVYdgioprz",
@@ -52,7 +48,7 @@ pub(super) fn collect_patch_effects(
         return Vec::new();
     }
     if let Some(file) = given.operands.first() {
-        return file.map(|file| (file.to_owned(), EDIT)).into_iter().collect();
+        return file.map(|file| (file.to_owned(), FileUse::Edit)).into_iter().collect();
     }
     // Without `-p` it takes the whole name if its directories are there, as they are in a diff that was made here.
     let strip = parse_strip_count(words).unwrap_or(0);
@@ -77,7 +73,7 @@ fn parse_strip_count(words: &[ShellWord]) -> Option<usize> {
 }
 
 /// Returns the files that a diff changes, in order.
-fn collect_diff_effects(diff: &str, strip: usize, is_reversed: bool) -> Vec<(String, ToolEffect)> {
+fn collect_diff_effects(diff: &str, strip: usize, is_reversed: bool) -> Vec<(String, FileUse)> {
     let mut lines = diff.lines().peekable();
     let mut found = Vec::new();
     while let Some(line) = lines.next() {
@@ -89,9 +85,9 @@ fn collect_diff_effects(diff: &str, strip: usize, is_reversed: bool) -> Vec<(Str
             lines.next();
             skip_hunks(&mut lines);
         } else if let Some(from) = line.strip_prefix("rename from ") {
-            found.push((from.to_owned(), EDIT));
+            found.push((from.to_owned(), FileUse::Delete));
         } else if let Some(to) = line.strip_prefix("rename to ") {
-            found.push((to.to_owned(), CREATE));
+            found.push((to.to_owned(), FileUse::Create));
         }
     }
     found
@@ -131,11 +127,11 @@ fn parse_file_name(header: &str) -> &str {
     header.split('\t').next().unwrap_or_default().trim_end()
 }
 
-fn parse_change(old: &str, new: &str, strip: usize) -> Option<(String, ToolEffect)> {
+fn parse_change(old: &str, new: &str, strip: usize) -> Option<(String, FileUse)> {
     let (name, how) = match (old, new) {
-        (NO_FILE, new) => (new, CREATE),
-        (old, NO_FILE) => (old, EDIT),
-        (_, new) => (new, EDIT),
+        (NO_FILE, new) => (new, FileUse::Create),
+        (old, NO_FILE) => (old, FileUse::Delete),
+        (_, new) => (new, FileUse::Edit),
     };
     // A quoted name has escapes.
     let mut parts = name.split('/');

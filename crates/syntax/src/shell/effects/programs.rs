@@ -1,13 +1,9 @@
 //! The effects of programs on their operands.
 
-use brief_dialects::Action;
-use brief_syntax::shell::{ShellWord, SimpleCommand};
+use crate::shell::{ShellWord, SimpleCommand};
 
+use super::FileUse;
 use super::{diff, python};
-use crate::hook::ToolEffect;
-
-const READ: ToolEffect = ToolEffect::Does(Action::Read);
-const EDIT: ToolEffect = ToolEffect::Does(Action::Edit);
 
 /// The effect of a program on its operands.
 #[derive(Clone, Copy)]
@@ -25,7 +21,7 @@ enum OperandUse {
     Removes,
     /// Copies or moves all operands to the last one.
     Copies {
-        source: ToolEffect,
+        source: FileUse,
     },
 }
 
@@ -70,7 +66,6 @@ const PROGRAMS: &[KnownProgram] = &[
         &["language", "line-range", "highlight-line", "style", "theme", "color", "paging", "wrap"],
     ),
     (&["cut"], OperandUse::Reads, "bcdf", &["delimiter", "fields"]),
-    (&["sort"], OperandUse::Reads, "koStT", &["key", "field-separator"]),
     (&["diff"], OperandUse::Reads, "CIUxXSF", &["unified", "context", "label"]),
     (&["cmp"], OperandUse::Reads, "in", &[]),
     (&["xxd"], OperandUse::Reads, "cglos", &[]),
@@ -90,8 +85,17 @@ const PROGRAMS: &[KnownProgram] = &[
     (&["touch"], OperandUse::Writes, "drt", &["date", "reference"]),
     (&["truncate"], OperandUse::Writes, "rs", &["size", "reference"]),
     (&["rm"], OperandUse::Removes, "", &[]),
-    (&["cp"], OperandUse::Copies { source: READ }, "S", &["suffix"]),
-    (&["mv"], OperandUse::Copies { source: EDIT }, "S", &["suffix"]),
+    (&["cp"], OperandUse::Copies { source: FileUse::Read }, "S", &["suffix"]),
+    (&["mv"], OperandUse::Copies { source: FileUse::Delete }, "S", &["suffix"]),
+    (&["unlink", "rmdir"], OperandUse::Removes, "", &[]),
+    (&["shred", "sponge"], OperandUse::Writes, "ns", &["iterations", "size"]),
+    (
+        &["install"],
+        OperandUse::Copies { source: FileUse::Read },
+        "Sgmo",
+        &["suffix", "mode", "owner", "group"],
+    ),
+    (&["ln"], OperandUse::Copies { source: FileUse::Read }, "S", &["suffix"]),
 ];
 
 /// Returns the paths that a program plainly touches.
@@ -99,13 +103,15 @@ pub(super) fn collect_program_effects(
     name: &str,
     words: &[ShellWord],
     command: &SimpleCommand,
-) -> Vec<(String, ToolEffect)> {
+) -> Vec<(String, FileUse)> {
     let input = input_of(command);
     match name {
         "git" => return collect_git_effects(words, command),
         "patch" => return diff::collect_patch_effects(words, input),
         "find" => return collect_find_effects(words),
-        "perl" => return collect_perl_effects(words),
+        "perl" | "ruby" => return collect_perl_effects(words),
+        "dd" => return collect_dd_effects(words),
+        "sort" | "curl" | "wget" => return collect_output_option(name, words),
         _ if python::is_python(name) => return python::collect_python_effects(words, input),
         _ => {}
     }
@@ -113,20 +119,23 @@ pub(super) fn collect_program_effects(
     let Some(&(_, operand_use, letters, long)) = program else { return Vec::new() };
     let CommandWords { operands, options } = parse_command_words(words, letters, long);
     let has = |letter: char, long: &str| options.has_option(letter, long);
-    let all = |operands: &[Option<&str>], how: ToolEffect| {
+    let all = |operands: &[Option<&str>], how: FileUse| {
         operands.iter().flatten().map(|path| ((*path).to_owned(), how)).collect::<Vec<_>>()
     };
-    let here = || vec![(".".to_owned(), READ)];
+    let here = || vec![(".".to_owned(), FileUse::Read)];
     match operand_use {
         OperandUse::Lists if operands.is_empty() => here(),
-        OperandUse::Reads | OperandUse::Lists => all(&operands, READ),
+        OperandUse::Reads | OperandUse::Lists => all(&operands, FileUse::Read),
         OperandUse::ReadsAfterScript => {
             let is_in_place = options.is_in_place();
             let has_script = has('e', "expression") || has('f', "file");
             // BSD's `sed -i ''` has the suffix as a separate word.
             let empty = operands.first() == Some(&Some("")) && is_in_place;
             let skipped = usize::from(!has_script) + usize::from(empty);
-            all(operands.get(skipped..).unwrap_or_default(), if is_in_place { EDIT } else { READ })
+            all(
+                operands.get(skipped..).unwrap_or_default(),
+                if is_in_place { FileUse::Edit } else { FileUse::Read },
+            )
         }
         OperandUse::Searches { is_recursive } => {
             let has_pattern = has('e', "regexp") || has('f', "file") || options.has_long("files");
@@ -136,11 +145,11 @@ pub(super) fn collect_program_effects(
             if operands.is_empty() && is_recursive && !command.is_piped_into() {
                 here()
             } else {
-                all(operands, READ)
+                all(operands, FileUse::Read)
             }
         }
-        OperandUse::Writes => all(&operands, ToolEffect::Writes),
-        OperandUse::Removes => all(&operands, EDIT),
+        OperandUse::Writes => all(&operands, FileUse::Write),
+        OperandUse::Removes => all(&operands, FileUse::Delete),
         OperandUse::Copies { .. }
             if has('t', "target-directory") || has('T', "no-target-directory") =>
         {
@@ -156,56 +165,109 @@ fn input_of(command: &SimpleCommand) -> Option<&str> {
 }
 
 /// Returns the touches of a copy or a move: the last operand is the target, or the directory of the targets.
-fn collect_copy_effects(
-    operands: &[Option<&str>],
-    source: ToolEffect,
-) -> Vec<(String, ToolEffect)> {
+fn collect_copy_effects(operands: &[Option<&str>], source: FileUse) -> Vec<(String, FileUse)> {
     let Some((Some(target), sources)) = operands.split_last() else { return Vec::new() };
     let is_directory = sources.len() > 1 || target.ends_with('/');
     let mut found = Vec::new();
     for path in sources {
         found.extend(path.map(|path| (path.to_owned(), source)));
         if !is_directory {
-            found.push(((*target).to_owned(), ToolEffect::Writes));
+            found.push(((*target).to_owned(), FileUse::Write));
         } else if let Some(name) = path.and_then(|path| path.rsplit('/').next())
             && !name.is_empty()
         {
-            found.push((format!("{}/{name}", target.trim_end_matches('/')), ToolEffect::Writes));
+            found.push((format!("{}/{name}", target.trim_end_matches('/')), FileUse::Write));
         }
     }
     found
 }
 
-fn collect_git_effects(words: &[ShellWord], command: &SimpleCommand) -> Vec<(String, ToolEffect)> {
+fn collect_git_effects(words: &[ShellWord], command: &SimpleCommand) -> Vec<(String, FileUse)> {
     let Some((first, rest)) = words.split_first() else { return Vec::new() };
     let Some(name) = first.literal() else { return Vec::new() };
     match name {
         "mv" | "rm" => collect_program_effects(name, rest, command),
         "apply" => diff::collect_apply_effects(rest, input_of(command)),
+        "checkout" | "restore" => collect_restored_files(name, rest),
         _ => Vec::new(),
     }
 }
 
+/// Returns the files that `git checkout -- FILE` and `git restore FILE` write.
+fn collect_restored_files(name: &str, words: &[ShellWord]) -> Vec<(String, FileUse)> {
+    let CommandWords { operands, .. } = parse_command_words(words, "sU", &["source", "unified"]);
+    let end = words.iter().position(|word| word.text == "--");
+    // Without `--`, the operands of a checkout may be branches.
+    let files: Vec<Option<&str>> = match (name, end) {
+        (_, Some(end)) => words[end + 1..].iter().map(ShellWord::literal).collect(),
+        ("restore", None) => operands,
+        _ => return Vec::new(),
+    };
+    files.into_iter().flatten().map(|path| (path.to_owned(), FileUse::Edit)).collect()
+}
+
+/// Returns the files of `dd if=… of=…`.
+fn collect_dd_effects(words: &[ShellWord]) -> Vec<(String, FileUse)> {
+    let texts = words.iter().filter_map(ShellWord::literal);
+    let files = texts.filter_map(|text| match text.split_once('=')? {
+        ("if", path) => Some((path.to_owned(), FileUse::Read)),
+        ("of", path) => Some((path.to_owned(), FileUse::Write)),
+        _ => None,
+    });
+    files.collect()
+}
+
+/// Returns the file that an option names for the output, and the operands of `sort`, which are read.
+fn collect_output_option(name: &str, words: &[ShellWord]) -> Vec<(String, FileUse)> {
+    let (letter, long) = match name {
+        "wget" => ("-O", "--output-document"),
+        _ => ("-o", "--output"),
+    };
+    let mut found = Vec::new();
+    if name == "sort" {
+        let given = parse_command_words(words, "koStT", &["key", "field-separator", "output"]);
+        let read = given.operands.into_iter().flatten();
+        found.extend(read.map(|path| (path.to_owned(), FileUse::Read)));
+    }
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let Some(text) = word.literal() else { continue };
+        let path = if text == letter || text == long {
+            words.next().and_then(ShellWord::literal)
+        } else {
+            let value = text.strip_prefix(long).and_then(|rest| rest.strip_prefix('='));
+            value.or_else(|| text.strip_prefix(letter)).filter(|path| !path.is_empty())
+        };
+        found.extend(path.map(|path| (path.to_owned(), FileUse::Write)));
+    }
+    found
+}
+
 /// Returns the touches of `find`, whose operands precede its expression.
-fn collect_find_effects(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
+fn collect_find_effects(words: &[ShellWord]) -> Vec<(String, FileUse)> {
     let starts: Vec<_> = words
         .iter()
         .skip_while(|word| matches!(word.literal(), Some("-H" | "-L" | "-P")))
         .take_while(|word| word.literal().is_none_or(|text| !text.starts_with(['-', '!'])))
         .collect();
     if starts.is_empty() {
-        return vec![(".".to_owned(), READ)];
+        return vec![(".".to_owned(), FileUse::Read)];
     }
-    starts.into_iter().filter_map(|word| Some((word.literal()?.to_owned(), READ))).collect()
+    let how = if words.iter().any(|word| word.literal() == Some("-delete")) {
+        FileUse::Delete
+    } else {
+        FileUse::Read
+    };
+    starts.into_iter().filter_map(|word| Some((word.literal()?.to_owned(), how))).collect()
 }
 
 /// Returns the touches of `perl -i`, which edits its operands; any other script may do anything.
-fn collect_perl_effects(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
+fn collect_perl_effects(words: &[ShellWord]) -> Vec<(String, FileUse)> {
     let CommandWords { operands, options } = parse_command_words(words, "eEI", &[]);
     if !options.is_in_place() || !(options.has_option('e', "") || options.has_option('E', "")) {
         return Vec::new();
     }
-    operands.into_iter().flatten().map(|path| (path.to_owned(), EDIT)).collect()
+    operands.into_iter().flatten().map(|path| (path.to_owned(), FileUse::Edit)).collect()
 }
 
 /// The words of a command by role.
