@@ -253,19 +253,33 @@ impl<'c> LinkCheck<'c> {
 /// The number of gaps from which on a text is a form to be filled in.
 const GAPS: usize = 5;
 
-/// Returns whether a text is a form: it has gaps such as `[Component name]`, which are no links.
+/// Returns whether a text is a form: it has gaps such as `[Component name]`, which are no links. Code, such as
+/// `#[derive(Debug)]`, has no gaps.
 fn is_a_form(text: &str) -> bool {
-    let gaps = text.match_indices('[').filter(|(at, _)| {
-        let rest = &text[at + 1..];
+    let mut is_code = false;
+    let prose = text.split_inclusive('\n').filter(|line| {
+        let line = line.trim_start();
+        let is_fence = line.starts_with("```") || line.starts_with("~~~");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    });
+    prose.map(count_gaps).sum::<usize>() >= GAPS
+}
+
+/// Returns the number of gaps in a line.
+fn count_gaps(line: &str) -> usize {
+    let gaps = line.match_indices('[').filter(|(at, _)| {
+        let rest = &line[at + 1..];
         let Some(end) = rest.find([']', '[', '\n']) else { return false };
         let is_closed = rest[end..].starts_with(']');
         let after = rest.get(end + 1..).unwrap_or_default();
         is_closed
             && rest.starts_with(char::is_alphabetic)
             && end > 3
+            && !line[..*at].ends_with('#')
             && !after.starts_with(['(', '[', ':'])
     });
-    gaps.take(GAPS).count() == GAPS
+    gaps.count()
 }
 
 /// Returns whether a path is the name of a file beside the text.
@@ -391,6 +405,20 @@ fn join_inside(top: &Path, base: &Path, path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A form has gaps to fill in; code has brackets of its own.
+    #[test]
+    fn a_form_has_gaps_outside_of_code() {
+        let gaps = "- [Component name]: [What it does], [Who owns it]\n- [First step]\n- [Last step], [More]\n";
+        let code = "Use `#[must_use]`, #[derive(Debug)], #[deny(docs)], #[clap(hide)], #[cfg(test)] and #[test].\n";
+        let links =
+            "[one](a.md) [two](b.md) [three](c.md) [four](d.md) [five](e.md) [sixth](f.md)\n";
+        assert!(is_a_form(gaps));
+        assert!(is_a_form(&format!("```rust\n{code}```\n{gaps}")));
+        for other in [code, links, &format!("```text\n{gaps}```\n"), &format!("~~~\n{gaps}~~~\n")] {
+            assert!(!is_a_form(other), "{other}");
+        }
+    }
 
     /// U76: what is no path, or perhaps none, is left alone.
     #[test]
