@@ -116,10 +116,11 @@ class Case:
         self.name, self.step, self.stopped, self.written, self.told, self.fits = name, step, stopped, written, told, fits
 
     def judge(self, session, result):
+        passed_is_known = session.name in KNOWN and self.name in KNOWN[session.name]
         has = lambda path, text: (session.project / path).exists() and text in (session.project / path).read_text()
         said = "\n".join(json.dumps(request["body"]) for request in result.requests)
         # The text of a rule may be there as guidance: what follows from breaking it has words of its own.
-        told = self.told is None or self.told in said and any(word in said for word in (REFUSED if self.stopped else WARNED))
+        told = self.told is None or self.told in said and any(word in said for word in (REFUSED if self.stopped and not passed_is_known else WARNED))
         if self.stopped:
             passed = has(*self.stopped)
             return ("PASSED" if passed else "stopped") + ("" if told else ", not told")
@@ -196,9 +197,11 @@ def run_rules(lab, name):
         cells[case.name] = word if all(result.ended) else f"{word}, NOT ENDED"
         print(f"{name}, {case.name}: {cells[case.name]}", flush=True)
         session.kept.cleanup()
-    session, result = play(lab, name, [change(A, "x = 1", "x = 3")], HeldSession)
-    said = [json.dumps(request["body"]) for request in result.requests]
-    cells["end of the turn"] = f"held {max(text.count(HELD) for text in said)} times" + ("" if all(result.ended) else ", NOT ENDED")
+    first = [look(A)] if client.get("edits_after_read") else []
+    session, result = play(lab, name, [*first, change(A, "x = 1", "x = 3")], HeldSession)
+    held = sum(check["outcome"] == "held" for receipt in result.receipts for check in receipt["checks"])
+    is_told = any(HELD in json.dumps(request["body"]) for request in result.requests)
+    cells["end of the turn"] = (f"held {held} times" if is_told == (held > 0) else f"held {held} times, not told") + ("" if all(result.ended) else ", NOT ENDED")
     session.kept.cleanup()
     if name in ALLOWS:
         case = CASES[1]

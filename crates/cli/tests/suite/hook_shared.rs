@@ -38,6 +38,7 @@ fn every_client_has_a_file_for_its_team() {
             holds: false,
             is_elsewhere: false,
             is_shared: true,
+            fails_closed: false,
         };
         for file in build_hook_files(client, choice).unwrap() {
             let text = project.read(&file.path);

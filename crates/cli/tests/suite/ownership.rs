@@ -96,7 +96,8 @@ fn the_log_groups_by_owner() {
         "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Read", "cwd": path,
         "tool_input": {"file_path": path.join("a.py")}, "tool_response": {}, "tool_use_id": "t",
     });
-    project.run_with_input(&["hook", "claude"], payload.to_string());
+    let told = project.run_with_input(&["hook", "claude"], payload.to_string());
+    assert_eq!(told.code, Some(0), "{told}");
     let log = run(&project, &["log", "--by", "owner", "--json"]).json();
     let owners: Vec<&str> = log["owners"]
         .as_array()

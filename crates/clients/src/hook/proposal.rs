@@ -13,7 +13,7 @@ use super::patch::parse_patch;
 use super::shell::collect_shell_touches;
 
 /// The keys of a tool's input, by meaning. Each client has its own names, and no two of them mean different things.
-const INPUTS: [&str; 4] = ["tool_input", "toolArgs", "input", "tool_call"];
+const INPUTS: [&str; 5] = ["tool_input", "toolArgs", "input", "tool_call", "tool_result"];
 const CONTENTS: [&str; 4] = ["content", "file_text", "contents", "new_source"];
 const OLD: [&str; 5] = ["old_string", "old_str", "oldString", "old_text", "oldText"];
 const NEW: [&str; 5] = ["new_string", "new_str", "newString", "new_text", "newText"];
@@ -404,6 +404,22 @@ mod tests {
         }
         let listed = read("cline", "run_commands", json!({"commands": ["rm a", {"command": "b"}]}));
         assert_eq!(listed.commands, ["rm a", "b"]);
+    }
+
+    /// The payload of Cline 3.0.65 after a call has the input beside the output, run on 2026-11-17.
+    #[test]
+    fn an_input_may_be_in_the_result() {
+        let hook = BUILTIN.find_client("cline").unwrap().hook.as_ref().unwrap();
+        let event = ToolEvent {
+            time: Timing::After,
+            name: "editor".to_owned(),
+            only_reads: false,
+            has_failed: false,
+        };
+        let input = json!({"path": "a", "old_text": "x", "new_text": "y"});
+        let payload = json!({"tool_result": {"id": "c", "name": "editor", "input": input, "output": {"success": true}}});
+        let found = read_proposal(payload.to_string().as_bytes(), hook, &event);
+        assert_eq!(shown(&found), ["Edit a -\"x\" +\"y\""]);
     }
 
     /// The payload of Claude Code 2.1.325 after a here-document that wrote a file, run on 2026-11-20.
