@@ -23,7 +23,7 @@ CLIENTS = {"claude": ("PreToolUse", "Bash", "Write", "file_path", "content"), "g
            "qwen": ("PreToolUse", "run_shell_command", "write_file", "file_path", "content"), "droid": ("PreToolUse", "Execute", "Create", "file_path", "content"),
            "copilot": ("preToolUse", "bash", "create", "path", "file_text")}
 PLAIN = ["ls -la", "git status", "git diff --stat", "cat README.md", "grep -rn TODO src | head", "echo done", "mkdir -p build", "cd src && ls", "python3 -c 'print(1)'",
-         "git log --oneline -5", "find . -name '*.py' | wc -l", "sed -n 1,20p src/a.ts", "git commit -m 'tidy up'", "true", "date"]
+         "git log --oneline -5", "find . -name '*.py' | wc -l", "sed -n 1,20p src/a.ts", "git commit -m 'docs: tidy up'", "true", "date"]
 TEXTS = ["let a = 1\n", "def f():\n    return 1\n", "# Notes\n\nNothing to see.\n", "a: 1\n", "import os\n", ""]
 PATHS = ["src/a.ts", "src/api/b.py", "docs/notes.md", "lib/x/y.go", "README.md", "config/app.yaml"]
 
