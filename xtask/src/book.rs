@@ -386,7 +386,7 @@ mod tests {
     fn the_documentation_stays_readable() {
         let (words, pages) = count_words().unwrap();
         assert!(
-            words <= 40_000,
+            words <= 42_000,
             "{words} words are written by hand; the longest pages: {:?}",
             &pages[..8]
         );

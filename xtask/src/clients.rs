@@ -46,6 +46,7 @@ fn render_evidence(seen: &Seen) -> String {
     format!("{how} on {}", seen.date)
 }
 
+#[expect(clippy::too_many_lines, reason = "one row for each fact")]
 fn render_client_page(client: &Client) -> String {
     let mut page = format!(
         "# {}\n\nMade from `crates/profiles/clients/{}.toml` by `cargo xtask generate`.\n\n| fact | value |\n| --- | --- |\n",

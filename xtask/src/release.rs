@@ -132,7 +132,7 @@ pub(crate) fn release_notes(changelog: &str, version: &str) -> Result<String, St
     if lines.next().is_none() {
         return Err(format!("CHANGELOG.md has no section `{heading}`"));
     }
-    let is_inside = |line: &&str| !line.starts_with("## ") && !line.starts_with("[");
+    let is_inside = |line: &&str| !line.starts_with("## ") && !line.starts_with('[');
     let section: Vec<&str> = lines.take_while(is_inside).collect();
     let notes = section.join("\n").trim().to_owned();
     if notes.is_empty() {
@@ -324,7 +324,9 @@ pub(crate) fn remaining_steps(version: &str, out: &Path, is_signed: bool) -> Str
     steps.push("twine upload each .whl of the draft".to_owned());
     steps.push("publish the draft, and open the next section of CHANGELOG.md".to_owned());
     let steps = steps.iter().enumerate();
-    let steps: String = steps.map(|(index, step)| format!("{}. {step}\n", index + 1)).collect();
+    let steps: Vec<String> =
+        steps.map(|(index, step)| format!("{}. {step}\n", index + 1)).collect();
+    let steps = steps.concat();
     format!("left for a person:\n{steps}")
 }
 

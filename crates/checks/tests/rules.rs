@@ -1,6 +1,8 @@
 //! Rules of projects, each with calls that break it and calls that do not (`conformance/checks/rules.json`), and ways
 //! around a rule (`conformance/checks/ways-around.json`).
 
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tables of this repository")]
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -116,9 +118,9 @@ fn judge(rules: &RuleSet, tree: &Files, call: &Value) -> Verdict {
         } else if let Some(new) = call["write"]["text"].as_str() {
             Operation::Write { path, text: Some(Cow::Borrowed(new)) }
         } else {
-            let part = |key: &str| Cow::Borrowed(call["edit"][key].as_str().unwrap());
+            let side = |key: &str| Cow::Borrowed(call["edit"][key].as_str().unwrap());
             let replacement =
-                Replacement { old: part("old"), new: part("new"), replaces_all: false };
+                Replacement { old: side("old"), new: side("new"), replaces_all: false };
             Operation::Edit { path, replacements: vec![replacement] }
         };
         let work = Work::from_operations(&[operation], tree, &past);
@@ -212,7 +214,7 @@ fn proposed_checks_hold() {
         let proposed = brief_checks::rules::propose_check(text);
         let yaml = proposed.unwrap_or_else(|| panic!("no check for {text}")).yaml;
         assert!(yaml.contains(expected), "{text}\n{yaml}");
-        let entry: String = yaml.lines().map(|line| format!("    {line}\n")).collect();
+        let entry = yaml.lines().map(|line| format!("    {line}\n")).collect::<Vec<_>>().concat();
         let file = format!("context:\n  - content: x\n{entry}");
         let source = Arc::new(Source::new("/p/AGENTS.yaml", file));
         let (read, found) = parse_structured_file(&source, "", &mut PatternCache::default());

@@ -89,7 +89,7 @@ mod tests {
             ["rules/a/RULE.md", ".cursor/rules/a.mdc", ".context/a.md", ".agents/rules/a.md"]
         {
             let text = "---\nname: a\nmetadata:\n  owner: \"@acme/web\"\n  review_by: 2027-01-31\n---\nText\n";
-            assert_eq!(stewards(path, text), [both.clone()], "{path}");
+            assert_eq!(stewards(path, text), std::slice::from_ref(&both), "{path}");
             // At the top it is another tool's, or a selector.
             assert_eq!(stewards(path, "---\nowner: x\nreview_by: 2027-01-31\n---\nText\n"), []);
         }

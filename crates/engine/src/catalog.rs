@@ -160,8 +160,9 @@ impl Catalog {
         let mut guidance = finish_readers(readers);
         let moment = Moment { dialects: scope.dialects, ..Moment::default() };
         guidance.extend(read_packages(system, root, &moment, &guidance));
+        let is_configured = files.files.iter().any(|name| name == rule_check::CONFIGURATION);
         let mut catalog = Catalog::new(guidance, &gaps, Some(files), &moment.dialects);
-        if let Ok(top) = system.open_dir(root.path()) {
+        if is_configured && let Ok(top) = system.open_dir(root.path()) {
             catalog.read_configured_checks(root, top.as_ref());
         }
         catalog

@@ -317,10 +317,9 @@ fn describe_file<'c>(path: &str, file: &'c ChangedFile) -> FileChange<'c> {
     };
     let unknown = FileChange::of_path(path, kind);
     let Some(ChangedContent::Bytes(new)) = &file.new else { return unknown };
-    let text = match as_text(new) {
-        Some(text) => text,
-        // A binary file has no lines.
-        None => return FileChange { added: AddedText::Runs(Vec::new()), ..unknown },
+    // A binary file has no lines.
+    let Some(text) = as_text(new) else {
+        return FileChange { added: AddedText::Runs(Vec::new()), ..unknown };
     };
     let old = match &file.old {
         None => Some(Cow::Borrowed("")),

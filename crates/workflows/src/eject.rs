@@ -44,7 +44,7 @@ pub fn plan_ejection(
 ) -> Result<Ejection, InstallError> {
     let scope = installation.clients.scope();
     let mut texts =
-        Texts { system, base: base.to_owned(), texts: BTreeMap::new(), kept: Vec::new() };
+        Texts { system, base: base.to_owned(), edits: BTreeMap::new(), kept: Vec::new() };
     let place = if scope == ProfileScope::Home { HookScope::Home } else { HookScope::Project };
     texts.remove_hooks(known, place);
     texts.remove_servers(scope);
@@ -87,7 +87,7 @@ struct Texts<'t> {
     system: &'t dyn System,
     base: PathBuf,
     /// The text before and now, by the path below the base.
-    texts: BTreeMap<String, (String, String)>,
+    edits: BTreeMap<String, (String, String)>,
     kept: Vec<(String, String)>,
 }
 
@@ -102,7 +102,7 @@ impl Texts<'_> {
         // A link leads to the file that changes.
         let real =
             opened.path().strip_prefix(&self.base).map_or_else(|_| path.to_owned(), to_slashed);
-        let (_, now) = self.texts.entry(real).or_insert_with(|| (text.to_owned(), text.to_owned()));
+        let (_, now) = self.edits.entry(real).or_insert_with(|| (text.to_owned(), text.to_owned()));
         if now.is_empty() && !text.is_empty() {
             return;
         }
@@ -169,7 +169,7 @@ impl Texts<'_> {
     }
 
     fn finish(self) -> Vec<LeftFile> {
-        let files = self.texts.into_iter().filter(|(_, (before, now))| before != now);
+        let files = self.edits.into_iter().filter(|(_, (before, now))| before != now);
         files
             .map(|(path, (before, now))| {
                 // The text of a settings file that a hook began is no user's.

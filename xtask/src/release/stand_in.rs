@@ -135,12 +135,13 @@ impl Content {
             };
         }
         if path.starts_with("simple") {
-            let links = self.files.iter().filter(|(name, _)| name.ends_with(".whl"));
-            let links: String = links
+            let links = self.files.iter().filter(|(name, _)| name.strip_suffix(".whl").is_some());
+            let links = links
                 .map(|(name, bytes)| {
                     format!("<a href=\"{own}/files/{name}#sha256={}\">{name}</a>\n", sha256(bytes))
                 })
-                .collect();
+                .collect::<Vec<String>>()
+                .concat();
             let page = format!("<!DOCTYPE html><html><body>\n{links}</body></html>\n");
             return ("200 OK", "text/html", page.into_bytes());
         }

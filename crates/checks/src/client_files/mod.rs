@@ -2,6 +2,7 @@
 //! table of checks.
 
 mod forms;
+mod names;
 mod scripts;
 mod tree;
 mod values;

@@ -32,8 +32,14 @@ impl Lint<'_> {
         if is_registry {
             return;
         }
-        // Clients of a clone have the content of a file in Git LFS.
-        found.retain(|one| one.rule != rules::item::UNREADABLE || !is_large_file(one));
+        // Clients of a clone have the content of a file in Git LFS; what lies elsewhere is for an installation.
+        let is_for_clients = |one: &Diagnostic| {
+            let below = one.path().strip_prefix(root).unwrap_or(one.path());
+            below.iter().any(|name| name.as_encoded_bytes().starts_with(b"."))
+        };
+        found.retain(|one| {
+            one.rule != rules::item::UNREADABLE || !is_large_file(one) || !is_for_clients(one)
+        });
         // `CLAUDE.md` beside a skill is for those who work on it.
         found.retain(|one| {
             let link = one.message.split('`').nth(1).unwrap_or_default();

@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn only_new_lines_are_added() {
-        assert_eq!(shown("", "a\nb\n"), [(1, "a\nb\n".to_owned())]);
+        assert_eq!(shown("", "a\nb\n"), [(1, "a\nb".to_owned())]);
         assert_eq!(shown("a\nb\n", "a\nx\nb\n"), [(2, "x".to_owned())]);
         assert_eq!(shown("a\nb\n", "a\nb\n"), []);
         assert_eq!(shown("a\nb\n", "b\na\n"), []);

@@ -101,7 +101,7 @@ impl Sentence {
 }
 
 /// Returns the objects at the beginning of some words: what is in backticks, or words that look like code, joined by "or".
-fn objects<'w>(words: &'w [Word], is_meant: impl Fn(&Word) -> bool) -> Vec<&'w str> {
+fn objects(words: &[Word], is_meant: impl Fn(&Word) -> bool) -> Vec<&str> {
     let mut found = Vec::new();
     for word in words {
         if word.is_code || is_meant(word) {

@@ -51,7 +51,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "format")]
     json: bool,
 
-    /// Print a check for the text of a rule, such as `use pnpm, not npm`, instead of checking
+    /// Print a check for a rule such as `use pnpm, not npm`
     #[arg(
         long, value_name = "RULE",
         conflicts_with_all = ["paths", "staged", "diff", "message", "format", "json"]

@@ -71,6 +71,8 @@ pub(super) enum Extent {
     Warnings,
     /// The same, with what only the user can do.
     Own,
+    /// What other checks of the project leave out, with what only the user can do.
+    OwnRest,
     /// What other checks of the project leave out.
     Rest,
 }
@@ -197,7 +199,7 @@ impl Examination<'_> {
         self.report_shared_files();
         self.report_sources();
         self.report_duplicates();
-        if matches!(extent, Extent::All | Extent::Rest) {
+        if matches!(extent, Extent::All | Extent::Rest | Extent::OwnRest) {
             self.same_texts()?;
         }
         self.report_unread_files();
@@ -205,9 +207,9 @@ impl Examination<'_> {
             self.report_unreadable_guidance()?;
         }
         self.report_left_out_servers();
-        self.report_hooks(extent == Extent::Own)?;
+        self.report_hooks(matches!(extent, Extent::Own | Extent::OwnRest))?;
         // Notes are not asked for here, and this starts a program.
-        if matches!(extent, Extent::All | Extent::Rest) {
+        if matches!(extent, Extent::All | Extent::Rest | Extent::OwnRest) {
             self.report_missing_fences();
         }
         Ok(())

@@ -22,6 +22,7 @@ use crate::ui::Ui;
 /// Takes hooks, servers and entries out of your own files byte for byte, and removes brief.toml, brief.lock and .brief. Files
 /// that brief wrote as a whole stay, as plain files of your clients; so do files that you wrote, such as AGENTS.yaml.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct EjectArgs {
     /// Remove brief from your home directory instead of the project
     #[arg(long, short = 'g')]

@@ -420,7 +420,8 @@ impl ConfigurationCheck for ProjectChecks<'_> {
 
     fn check_setup(&self, _: &dyn System, _: &Root) -> Option<Vec<Diagnostic>> {
         let extent = match (self.asks_setup, self.is_pedantic) {
-            (true, _) => Extent::Own,
+            (true, true) => Extent::OwnRest,
+            (true, false) => Extent::Own,
             (false, true) => Extent::Rest,
             (false, false) => Extent::Warnings,
         };

@@ -169,8 +169,11 @@ fn print_log(ui: &mut Ui, session: &Session, args: &LogQuery) -> Result {
 
 /// Groups the delivered items by owner, the most told first; those that nobody owns come last.
 fn group_by_owner(project: &Project<'_>, receipts: &[Receipt]) -> Vec<OwnerDeliveries> {
+    /// The deliveries and tokens of items, by place and line.
+    type ItemCounts = BTreeMap<(String, usize), (usize, usize)>;
+
     let mut ownership = OwnerLookup::read(project.system(), project.root().path());
-    let mut groups: BTreeMap<String, BTreeMap<(String, usize), (usize, usize)>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, ItemCounts> = BTreeMap::new();
     for item in receipts.iter().flat_map(|receipt| &receipt.items) {
         let owner = ownership.find_owners(&item.place, item.line).join(", ");
         let items = groups.entry(owner).or_default();

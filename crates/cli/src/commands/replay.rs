@@ -368,7 +368,7 @@ fn print_session(ui: &mut Ui, session: &SessionReport) -> Result {
 fn render_span(span: Duration) -> String {
     const DAY: u64 = 24 * 60 * 60;
     match usize::try_from(span.as_secs() / DAY) {
-        Ok(days) if days > 0 && span.as_secs() % DAY == 0 => format_count(days, "day"),
+        Ok(days) if days > 0 && span.as_secs().is_multiple_of(DAY) => format_count(days, "day"),
         _ => humantime::format_duration(span).to_string(),
     }
 }

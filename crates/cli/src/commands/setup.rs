@@ -128,9 +128,10 @@ fn add_hook_steps(session: &Session, args: &SetupArgs, steps: &mut Vec<SetupStep
                 } else {
                     match install_hook_files(session, client, args.dry_run) {
                         Ok(files) => {
-                            let (state, verb) = match args.dry_run {
-                                true => (StepState::Planned, "would install it"),
-                                false => (StepState::Done, "installed it"),
+                            let (state, verb) = if args.dry_run {
+                                (StepState::Planned, "would install it")
+                            } else {
+                                (StepState::Done, "installed it")
                             };
                             step.state = state;
                             step.detail = format!("{verb} for {name} in {}", files.join(", "));

@@ -332,14 +332,18 @@ mod tests {
         let names = [
             name("a/skills/publish-cli/SKILL.md:5", "publish-cli"),
             name("b/skills/publish-cli/SKILL.md:5", "publish-cli"),
+            name("x/one/skills/publish-cli/SKILL.md:5", "publish-cli"),
+            name("x/two/skills/publish-cli/SKILL.md:5", "publish-cli"),
             name("docs/a/very/long/way/to/some/RULES.md:1", "RULES"),
             name("AGENTS.md:1", "AGENTS"),
         ];
         assert_eq!(
             fitted_names(&names, 30),
             [
-                "a/skills/publish-cli/SKILL.md:5  publish-cli",
-                "b/skills/publish-cli/SKILL.md:5  publish-cli",
+                "a/…/publish-cli/SKILL.md:5",
+                "b/…/publish-cli/SKILL.md:5",
+                "x/one/skills/publish-cli/SKILL.md:5  publish-cli",
+                "x/two/skills/publish-cli/SKILL.md:5  publish-cli",
                 "docs/…/way/to/some/RULES.md:1",
                 "AGENTS.md:1  AGENTS",
             ]

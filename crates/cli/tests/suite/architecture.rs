@@ -68,7 +68,7 @@ fn manifests() -> Vec<Manifest> {
 }
 
 /// Packages that ship, those for other systems included. More need a reason: 13 are the HTTP server of `brief mcp --http`,
-/// 4 the templates of `brief view`, 10 the archives of `cargo xtask dist`, which the program has for artifacts too, and 6 SQLite, in
+/// 4 the templates of `brief view`, 10 the archives of `cargo xtask dist`, which the program has for artifacts too, and 6 `SQLite`, in
 /// which two clients keep their sessions.
 const MOST_SHIPPED: usize = 232;
 
@@ -173,7 +173,8 @@ fn formats() -> Vec<String> {
     let mut formats = Vec::new();
     for entry in fs::read_dir(workspace().join("crates/dialects/src")).unwrap() {
         let entry = entry.unwrap();
-        if entry.path().is_dir() {
+        // The check of a rule is a part of items in every format.
+        if entry.path().is_dir() && entry.file_name() != "rule_check" {
             formats.push(entry.file_name().into_string().unwrap());
         }
     }
@@ -352,7 +353,7 @@ fn every_word_of_the_glossary_is_in_the_code() {
     let page = fs::read_to_string(workspace().join("ARCHITECTURE.md")).unwrap();
     let glossary = page.split("\n## ").find(|part| part.starts_with("Glossary\n")).unwrap();
     let rows: Vec<&str> = glossary.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
-    assert!((20..=30).contains(&rows.len()), "{}", rows.len());
+    assert!((20..=34).contains(&rows.len()), "{}", rows.len());
     let mut files = Vec::new();
     sources(&workspace().join("crates"), &mut files);
     let code: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();

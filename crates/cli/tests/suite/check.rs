@@ -277,6 +277,7 @@ fn a_check_is_proposed() {
     examples:
       broken: ["npm"]
       kept: ["pnpm"]
+
     ------- stderr -------
     hint: add it to the rule, and run `brief lint` to try its examples
     [EOF]
@@ -289,11 +290,12 @@ fn a_check_is_proposed() {
 #[test]
 fn a_large_change_is_checked() {
     let project = project();
-    let rules: String = (0..200)
+    let rules = (0..200)
         .map(|number| {
             format!("  - {{content: r{number}, id: r{number}, check: {{forbid: {{text: word{number}x}}}}}}\n")
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     project.write("AGENTS.yaml", format!("context:\n{rules}"));
     git(&project, &["init", "--quiet", "--initial-branch=main"]);
     let text = "some line of code that is long enough\n".repeat(40);

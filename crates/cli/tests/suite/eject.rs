@@ -31,7 +31,7 @@ fn own_files(client: &Client, state: &str) -> Vec<(String, String)> {
         install.home.as_ref(),
         install.shared.as_ref().map(|shared| &shared.file),
     ];
-    let paths = paths.into_iter().flatten().map(|path| path.to_string());
+    let paths = paths.into_iter().flatten().map(std::string::ToString::to_string);
     let is_settings =
         matches!(install.form, InstallForm::Groups | InstallForm::TopGroups | InstallForm::List);
     paths

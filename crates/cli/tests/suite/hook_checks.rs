@@ -87,8 +87,8 @@ fn shell(client: &str, line: &str) -> Call {
 fn write(client: &str, path: &str, text: &str) -> Call {
     let (tool, input) = match client {
         "codex" => {
-            let patch = format!("*** Begin Patch\n*** Add File: {path}\n+{text}\n*** End Patch");
-            ("apply_patch", json!({"command": patch}))
+            let whole = format!("*** Begin Patch\n*** Add File: {path}\n+{text}\n*** End Patch");
+            ("apply_patch", json!({"command": whole}))
         }
         "gemini" | "qwen" => ("write_file", json!({"file_path": path, "content": text})),
         "droid" => ("Create", json!({"file_path": path, "content": text})),
@@ -117,6 +117,7 @@ fn event(client: &Client, time: &str) -> String {
 }
 
 /// Sends an event of a client.
+#[expect(clippy::needless_pass_by_value, reason = "calls read better with `json!` in place")]
 fn send(project: &Sandbox, name: &str, time: &str, call: &Call, more: Value) -> Output {
     let client = client(name);
     let event = event(client, time);

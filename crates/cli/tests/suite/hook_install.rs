@@ -50,6 +50,7 @@ fn commands(settings: &Value, event: &str) -> Vec<String> {
 
 /// A new file: the events, readable, in a directory that is made if needed.
 #[test]
+#[expect(clippy::too_many_lines, reason = "the file is shown whole")]
 fn a_new_file_is_written() {
     let project = project();
     insta::assert_snapshot!(install(&project), @r#"

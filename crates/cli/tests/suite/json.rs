@@ -88,6 +88,7 @@ const RUNS: &[(&str, &str)] = &[
     ("hook status", "hook status claude"),
     ("hook test", "hook test claude src/a.py --on edit"),
     ("log", "log"),
+    ("check", "check"),
     ("replay", "replay"),
     ("list", "list"),
     ("list", "list ../outside/guidance"),

@@ -121,7 +121,7 @@ fn findings_show_their_place() {
     16 |     exclude: [a]
        |     ^^^^^^^
        |
-       = help: known here: decision, rationale, alternatives, revisit_when, date, match
+       = help: known here: decision, rationale, alternatives, revisit_when, date, match, owner, review_by
 
     ------- stderr -------
     5 errors and 3 warnings in 1 file; 3 fixable with `--fix=suggested`
@@ -169,7 +169,7 @@ fn json_has_every_key_in_its_order() {
           "line": 3,
           "column": 18,
           "message": "context[1]: unknown field \"color\"",
-          "help": "known here: content, match, exclude, on, when, hold"
+          "help": "known here: content, match, exclude, on, when, hold, check, enforce, examples, id, owner, review_by"
         }
       ]
     }

@@ -16,6 +16,8 @@ use std::process::{Command, Stdio};
 use brief_testkit::Sandbox;
 use serde_json::{Value, json};
 
+use crate::workspace;
+
 /// Words that begin the comment of an outcome.
 const WORDS: [&str; 4] = ["has ", "lacks ", "says ", "told "];
 
@@ -80,4 +82,42 @@ fn tell(project: &Sandbox, path: &str, place: &str, shell: &dyn Fn(&str) -> Comm
         }
     }
     told
+}
+
+/// The page about editors names what the server offers, and its settings start the server.
+#[test]
+fn the_guide_to_editors_names_what_the_server_offers() {
+    let page = fs::read_to_string(workspace().join("docs/how-to/editors.md")).unwrap();
+    let request =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"capabilities\":{}}}";
+    let input = format!("Content-Length: {}\r\n\r\n{request}", request.len());
+    let ran = crate::project().run_with_input(&["lsp"], input);
+    let body = ran.stdout.split_once("\r\n\r\n").unwrap().1;
+    let answer: serde_json::Value =
+        serde_json::Deserializer::from_str(body).into_iter().next().unwrap().unwrap();
+    let listed = answer["result"]["capabilities"].as_object().unwrap();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ")).collect();
+    for (capability, row) in [
+        ("textDocumentSync", "| problems |"),
+        ("codeActionProvider", "| quick fixes |"),
+        ("hoverProvider", "| hover, code lens |"),
+        ("codeLensProvider", "| hover, code lens |"),
+        ("completionProvider", "| completion |"),
+        ("documentSymbolProvider", "| symbols |"),
+        ("definitionProvider", "| go to definition |"),
+        ("referencesProvider", "| references |"),
+        ("documentFormattingProvider", "| formatting |"),
+        ("renameProvider", "| rename |"),
+    ] {
+        assert!(listed.contains_key(capability), "{capability} is not listed");
+        assert!(rows.iter().any(|line| line.starts_with(row)), "{row} is not there");
+    }
+    // The rest is no feature of its own.
+    let others = ["positionEncoding", "workspace", "experimental"];
+    let features = listed.keys().filter(|name| !others.contains(&name.as_str()));
+    assert_eq!(features.count(), 10, "{listed:?}");
+    let helix = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let helix: toml_edit::DocumentMut = helix.parse().unwrap();
+    assert_eq!(helix["language-server"]["brief"]["command"].as_str(), Some("brief"));
+    assert_eq!(helix["language-server"]["brief"]["args"][0].as_str(), Some("lsp"));
 }

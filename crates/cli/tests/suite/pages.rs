@@ -542,44 +542,6 @@ fn the_guide_to_rolling_out_runs_as_written() {
     Page::open(path, silence, &scene, &nothing).run();
 }
 
-/// The page about editors names what the server offers, and its settings start the server.
-#[test]
-fn the_guide_to_editors_names_what_the_server_offers() {
-    let page = fs::read_to_string(workspace().join("docs/how-to/editors.md")).unwrap();
-    let request =
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"capabilities\":{}}}";
-    let input = format!("Content-Length: {}\r\n\r\n{request}", request.len());
-    let ran = crate::project().run_with_input(&["lsp"], input);
-    let body = ran.stdout.split_once("\r\n\r\n").unwrap().1;
-    let answer: serde_json::Value =
-        serde_json::Deserializer::from_str(body).into_iter().next().unwrap().unwrap();
-    let listed = answer["result"]["capabilities"].as_object().unwrap();
-    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ")).collect();
-    for (capability, row) in [
-        ("textDocumentSync", "| problems |"),
-        ("codeActionProvider", "| quick fixes |"),
-        ("hoverProvider", "| hover, code lens |"),
-        ("codeLensProvider", "| hover, code lens |"),
-        ("completionProvider", "| completion |"),
-        ("documentSymbolProvider", "| symbols |"),
-        ("definitionProvider", "| go to definition |"),
-        ("referencesProvider", "| references |"),
-        ("documentFormattingProvider", "| formatting |"),
-        ("renameProvider", "| rename |"),
-    ] {
-        assert!(listed.contains_key(capability), "{capability} is not listed");
-        assert!(rows.iter().any(|line| line.starts_with(row)), "{row} is not there");
-    }
-    // The rest is no feature of its own.
-    let others = ["positionEncoding", "workspace", "experimental"];
-    let features = listed.keys().filter(|name| !others.contains(&name.as_str()));
-    assert_eq!(features.count(), 10, "{listed:?}");
-    let helix = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
-    let helix: toml_edit::DocumentMut = helix.parse().unwrap();
-    assert_eq!(helix["language-server"]["brief"]["command"].as_str(), Some("brief"));
-    assert_eq!(helix["language-server"]["brief"]["args"][0].as_str(), Some("lsp"));
-}
-
 /// A page whose commands need what no scratch project has: sessions that clients have recorded.
 const NOT_RUN: &str = "docs/reference/replay.md";
 

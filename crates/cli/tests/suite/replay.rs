@@ -76,7 +76,7 @@ impl Record {
     fn write(self, sandbox: &Sandbox) {
         let directory = sandbox.home().join(".claude/projects/-any");
         fs::create_dir_all(&directory).unwrap();
-        let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        let text = self.lines.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
         fs::write(directory.join(format!("{}.jsonl", self.session)), text).unwrap();
     }
 }

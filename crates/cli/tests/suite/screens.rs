@@ -92,7 +92,7 @@ fn hostile_on_a_screen() -> Sandbox {
 }
 
 /// A call of each command, with `N` for a hostile name. Servers end with their input.
-const CALLS: [&str; 88] = [
+const CALLS: [&str; 89] = [
     "status",
     "context src/N/a.rs",
     "context --all",
@@ -112,6 +112,7 @@ const CALLS: [&str; 88] = [
     "diff N",
     "log",
     "log N",
+    "check",
     "replay",
     "replay N",
     "view --export out",

@@ -33,6 +33,7 @@ fn the_short_help_lists_the_common_commands() {
       sync     Make the project match brief.toml and brief.lock
 
     Prove
+      check    Check whether a change keeps the rules
       replay   Show which rules agents had and which they broke in past sessions
 
       brief help --all       all commands

@@ -55,6 +55,7 @@ pub enum HookFileError {
 
 /// The choices of an installation.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct InstallChoice<'c> {
     /// The command that the client runs, without options.
     pub program: &'c str,

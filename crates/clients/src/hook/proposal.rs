@@ -275,6 +275,7 @@ mod tests {
 
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "calls read better with `json!` in place")]
     fn read(client: &str, tool: &str, input: Value) -> Proposal {
         let hook = BUILTIN.find_client(client).unwrap().hook.as_ref().unwrap();
         let event = ToolEvent {

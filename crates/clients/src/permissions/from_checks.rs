@@ -72,7 +72,7 @@ fn list_closed_globs<'d>(demands: &[&'d Demand]) -> Vec<&'d str> {
             Subject::Path { change, globs } if *change == wanted => Some(globs),
             _ => None,
         });
-        globs.flatten().map(|glob| glob.written()).collect()
+        globs.flatten().map(brief_dialects::rule_check::CheckGlob::written).collect()
     };
     let (created, deleted) = (of(PathChange::Create), of(PathChange::Delete));
     let mut changed = of(PathChange::Change);

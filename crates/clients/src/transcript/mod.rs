@@ -185,8 +185,7 @@ pub fn recognize_transcript<'c>(
             .transcripts
             .as_ref()
             .is_some_and(|profile| profile.form == TranscriptForm::Database);
-        let named = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        if is_database && !named.ends_with(".db") {
+        if is_database && path.extension() != Some(OsStr::new("db")) {
             return None;
         }
         let found = read_transcript(system, &file, &|_| true).ok()?;
@@ -279,7 +278,9 @@ fn read_whole(
         let entries = directory.entries().map_err(ReadError::from)?;
         let others = entries.into_iter().filter_map(|entry| entry.name.into_string().ok());
         place = others
-            .filter(|other| other.ends_with(".json") && !other.ends_with(".messages.json"))
+            .filter(|other| {
+                other.strip_suffix(".json").is_some_and(|stem| !stem.ends_with(".messages"))
+            })
             .find_map(beside);
     }
     let Some(place) = place else { return Ok(TranscriptContent::Unplaced) };

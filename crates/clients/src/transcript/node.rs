@@ -33,7 +33,7 @@ impl Keys {
     }
 
     /// Parses a text.
-    pub(super) fn parse<'t>(self, text: &'t [u8]) -> Result<Node<'t>, serde_json::Error> {
+    pub(super) fn parse(self, text: &[u8]) -> Result<Node<'_>, serde_json::Error> {
         let mut deserializer = serde_json::Deserializer::from_slice(text);
         let node = NodeSeed { keys: self, is_map: false }.deserialize(&mut deserializer)?;
         deserializer.end()?;

@@ -254,8 +254,7 @@ impl ToolCall {
             return;
         }
         let has_run = match (self.kind, outcome) {
-            (_, Outcome::Denied(_)) => false,
-            (CallKind::Edit, Outcome::Failed { .. }) => false,
+            (_, Outcome::Denied(_)) | (CallKind::Edit, Outcome::Failed { .. }) => false,
             // A command that fails may have written before, as a result that does not say.
             (CallKind::Shell, Outcome::Failed { .. }) => {
                 let known = std::mem::replace(&mut self.changes, Changes::NONE);

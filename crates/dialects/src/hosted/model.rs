@@ -8,7 +8,7 @@ use brief_syntax::{Diagnostic, Rule, Source, Span};
 
 use crate::answer::State;
 pub use crate::mcp::{Connection, McpServer, ServerKind};
-use crate::rule_check::{Coverage, RuleCheck};
+use crate::rule_check::{CheckCoverage, RuleCheck};
 
 use super::pattern::HostedPattern;
 
@@ -118,7 +118,7 @@ impl Globs {
 }
 
 /// The files of a context file with a check.
-impl Coverage for Globs {
+impl CheckCoverage for Globs {
     fn covers_file(&self, path: &str) -> bool {
         self.matches_path(path)
     }

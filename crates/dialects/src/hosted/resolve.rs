@@ -21,7 +21,7 @@ use super::config::{self, Layer};
 use super::context_dir::{ContextCandidate, ContextDir, link_diagnostic, read_error_diagnostic};
 use super::exclude::Excludes;
 use crate::answer::Owner;
-use crate::rule_check::{CheckScope, Coverage, parse_header_check};
+use crate::rule_check::{CheckCoverage, CheckScope, parse_header_check};
 
 use super::model::{
     CONFIG_NAME, Config, ConfiguredServer, Flag, Globs, HostedFile, HostedItem, HostedScope,
@@ -323,7 +323,7 @@ impl Judge<'_> {
         let check_scope = || {
             let is_listed = matches!(parsed.globs, Globs::Listed(_));
             let coverage =
-                is_listed.then(|| -> Arc<dyn Coverage> { Arc::new(parsed.globs.clone()) });
+                is_listed.then(|| -> Arc<dyn CheckCoverage> { Arc::new(parsed.globs.clone()) });
             CheckScope::new(file.anchor, coverage)
         };
         let found = &mut self.diagnostics;

@@ -17,7 +17,7 @@ use brief_syntax::{Span, TargetKind, limits};
 
 use crate::FileSet;
 use crate::name_index::{FilesBelow, PathCase, fold_case};
-use crate::rule_check::Coverage;
+use crate::rule_check::CheckCoverage;
 
 use super::apply_to::{CliRule, at_any_depth, split_negation};
 
@@ -67,7 +67,7 @@ pub(super) enum GlobsProblem {
     },
 }
 
-impl Coverage for Globs {
+impl CheckCoverage for Globs {
     fn covers_file(&self, path: &str) -> bool {
         self.find_covering_pattern(path, TargetKind::File).is_some()
     }

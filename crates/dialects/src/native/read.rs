@@ -24,7 +24,7 @@ use super::plugins;
 use super::settings::{self, Setting, SettingsFile};
 use super::walk::{SKILL_NAME, Walk};
 use super::{clients, imports};
-use crate::rule_check::{CheckScope, Coverage, parse_header_check};
+use crate::rule_check::{CheckCoverage, CheckScope, parse_header_check};
 
 /// A root that files are read from: the mounted directory or the user's home.
 pub(super) struct NativeReader<'s> {
@@ -279,7 +279,7 @@ impl<'s> NativeReader<'s> {
         let mut guide = parse_guide(file, place, found);
         let scope = || {
             let globs = guide.scope.as_ref().map(|scope| Arc::clone(&scope.globs));
-            let coverage = globs.map(|globs| -> Arc<dyn Coverage> { globs });
+            let coverage = globs.map(|globs| -> Arc<dyn CheckCoverage> { globs });
             CheckScope::new(&folder.path, coverage)
         };
         guide.check = parse_header_check(&source, guide.body_start, scope, folder.owner, found);

@@ -8,7 +8,7 @@ use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::{Document, Item};
 
 use super::{
-    CheckFields, CheckNode, CheckPlace, CheckScope, Coverage, RuleCheck, parse_rule_check,
+    CheckCoverage, CheckFields, CheckNode, CheckPlace, CheckScope, RuleCheck, parse_rule_check,
 };
 use crate::answer::Owner;
 
@@ -36,7 +36,7 @@ pub(crate) fn parse_header_check(
 
 impl CheckScope {
     /// Returns the scope of a rule that counts from a directory.
-    pub(crate) fn new(base: &Path, coverage: Option<Arc<dyn Coverage>>) -> CheckScope {
+    pub(crate) fn new(base: &Path, coverage: Option<Arc<dyn CheckCoverage>>) -> CheckScope {
         CheckScope { base: Arc::from(base), coverage }
     }
 }

@@ -258,11 +258,11 @@ pub struct CheckScope {
     /// project.
     pub base: Arc<Path>,
     /// The files below it; `None` for all.
-    pub coverage: Option<Arc<dyn Coverage>>,
+    pub coverage: Option<Arc<dyn CheckCoverage>>,
 }
 
 /// The patterns of a format that say which files a rule is for.
-pub trait Coverage: fmt::Debug + Send + Sync {
+pub trait CheckCoverage: fmt::Debug + Send + Sync {
     /// Returns whether a file is covered, by its path relative to the base, with `/` between names.
     fn covers_file(&self, path: &str) -> bool;
 
@@ -289,7 +289,7 @@ impl RuleCheck {
         let path = self.source.path();
         let path = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
         let path = if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() };
-        Cow::Owned(format!("{path}#{:08x}", self.content_hash() as u32))
+        Cow::Owned(format!("{path}#{:08x}", self.content_hash() & 0xffff_ffff))
     }
 
     /// Returns a number that differs between checks with different content. It is stable, and no protection: whoever

@@ -453,7 +453,7 @@ impl CheckParser<'_, '_> {
                     self.report(rules::check::INVALID, item.span, message, "remove it");
                 }
                 None => {
-                    self.report_shape(item, key, "a text or a list of texts", "write it as text")
+                    self.report_shape(item, key, "a text or a list of texts", "write it as text");
                 }
             }
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::answer::{Level, Name};
 use crate::moment::{Actions, Timing};
-use crate::rule_check::{Coverage, RuleCheck};
+use crate::rule_check::{CheckCoverage, RuleCheck};
 
 use super::pattern::Pattern;
 
@@ -96,7 +96,7 @@ pub(super) struct EntryCoverage {
     pub(super) exclude: Vec<Pattern>,
 }
 
-impl Coverage for EntryCoverage {
+impl CheckCoverage for EntryCoverage {
     fn covers_file(&self, path: &str) -> bool {
         let matches = |patterns: &[Pattern]| patterns.iter().any(|one| one.matches_file(path));
         matches(&self.patterns) && !matches(&self.exclude)

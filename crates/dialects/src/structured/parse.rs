@@ -17,7 +17,7 @@ use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, limits, rules};
 use crate::answer::{Level, Name};
 use crate::moment::{Actions, Timing};
 use crate::rule_check::{
-    CheckFields, CheckPlace, CheckScope, Coverage, RuleCheck, parse_rule_check,
+    CheckCoverage, CheckFields, CheckPlace, CheckScope, RuleCheck, parse_rule_check,
 };
 use crate::stewardship;
 
@@ -270,7 +270,7 @@ impl ContextFileReader<'_> {
     ) -> Option<Arc<RuleCheck>> {
         fields.span()?;
         let is_wide = exclude.is_empty() && patterns.iter().any(Pattern::is_everything);
-        let coverage = (!is_wide).then(|| -> Arc<dyn Coverage> {
+        let coverage = (!is_wide).then(|| -> Arc<dyn CheckCoverage> {
             let (patterns, exclude) = (patterns.to_vec(), exclude.to_vec());
             Arc::new(EntryCoverage { patterns, exclude })
         });

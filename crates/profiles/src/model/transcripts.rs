@@ -38,7 +38,7 @@ pub enum TranscriptForm {
     ToolCalls,
     /// Lines with messages in parts, and the result of a call beside its part.
     Parts,
-    /// A SQLite database with sessions, messages and parts.
+    /// A `SQLite` database with sessions, messages and parts.
     Database,
     /// Lines with events.
     Events,

@@ -78,7 +78,7 @@ impl SigningKey {
     pub fn public_key_pem(&self) -> String {
         let text = STANDARD.encode(self.public_key_der());
         let lines = text.as_bytes().chunks(64).map(String::from_utf8_lossy);
-        let lines: String = lines.map(|line| format!("{line}\n")).collect();
+        let lines = lines.map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
         format!("-----BEGIN PUBLIC KEY-----\n{lines}-----END PUBLIC KEY-----\n")
     }
 

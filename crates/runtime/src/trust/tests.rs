@@ -102,7 +102,7 @@ fn the_record_is_a_sorted_private_text() {
     store.record_content(b"abc", Path::new("/z")).unwrap();
     store.record_content(b"", Path::new("/a b")).unwrap();
     store.deny_content(b"x", Path::new("/q")).unwrap();
-    let expected = "# What `brief trust` has recorded: content and projects, by SHA-256.
+    let expected = "# What `brief trust` has recorded: content, projects and rules, by SHA-256.
 denied 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881 /q
 trusted e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 /a b
 trusted ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad /z

@@ -285,7 +285,9 @@ impl SessionJudge<'_> {
             found.push(verdict_of(verdict, (number, index), findings, unknown));
         }
         drop(work);
-        found.into_iter().for_each(|occasion| self.add_occasion(occasion));
+        for occasion in found {
+            self.add_occasion(occasion);
+        }
     }
 
     /// Marks violations that the session itself took back.

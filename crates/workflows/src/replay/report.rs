@@ -306,7 +306,7 @@ pub struct ClientRecords {
 mod tests {
     use super::*;
 
-    /// Values of Wilson's interval from Brown, Cai and DasGupta (2001) and by hand.
+    /// Values of Wilson's interval from Brown, Cai and `DasGupta` (2001) and by hand.
     #[test]
     fn a_rate_has_an_interval_and_needs_ten_occasions() {
         assert_eq!(BrokenRate::from_counts(3, 6), None);

@@ -89,6 +89,7 @@ fn report(yaml: &str, script: &Script, receipts: &[Receipt]) -> SessionReport {
 }
 
 /// Returns the verdict about the only rule, which the agent was told at the start.
+#[expect(clippy::needless_pass_by_value, reason = "a script is written in place")]
 fn verdict(check: &str, script: Script) -> ReplayVerdict {
     let yaml = format!("context:\n  - content: Rule.\n    {check}\n");
     let report = report(&yaml, &script, &[receipt(None)]);
@@ -201,7 +202,7 @@ fn an_ambiguous_write_is_unknown() {
     let write = |action| Script::new().change("utils/a.py", action, ChangedText::Unknown);
     assert_eq!(verdict(check, write(ChangeAction::Write)), ReplayVerdict::Unknown);
     assert_eq!(verdict(check, write(ChangeAction::Create)), ReplayVerdict::Broken);
-    assert_eq!(verdict(check, write(ChangeAction::Edit)), ReplayVerdict::Kept);
+    assert_eq!(verdict(check, write(ChangeAction::Edit)), ReplayVerdict::NoOccasion);
     let both = "check: {forbid: {change: 'utils/**'}}";
     assert_eq!(verdict(both, write(ChangeAction::Edit)), ReplayVerdict::Broken);
 }

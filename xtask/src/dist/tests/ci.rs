@@ -287,7 +287,9 @@ fn pre_commit_runs_the_hooks() {
     let output = project.run_program(&program, &["run", "--all-files"]);
     let text = output_text(&output);
     assert!(output.status.success(), "{text}");
-    assert_eq!(text.matches("Passed").count(), ids.count(), "{text}");
+    // The one about messages runs when a commit has one.
+    let at_once = ids.filter(|id| !id.ends_with("-message"));
+    assert_eq!(text.matches("Passed").count(), at_once.count(), "{text}");
 
     project.commit_files(&[("AGENTS.yaml", "context: [{content: x, match: [}]\n")]);
     let output = project.run_program(&program, &["run", "brief-lint", "--all-files"]);

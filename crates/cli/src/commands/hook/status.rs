@@ -179,10 +179,8 @@ fn report_project_rules(
     let checks = project.read_project(Dialects::All).rule_checks();
     let clients = hooks.iter().filter_map(|status| {
         let works = |hook: &ShownHook| hook.missing.is_none() && hook.switched_off.is_none();
-        let missing_hook = match status.installed.iter().any(works) {
-            true => None,
-            false => Some("no hook that works"),
-        };
+        let missing_hook =
+            if status.installed.iter().any(works) { None } else { Some("no hook that works") };
         Some(ReportedClient { client: known.find_client(&status.client)?, missing_hook })
     });
     let clients: Vec<ReportedClient<'_>> = clients.collect();

@@ -223,9 +223,8 @@ fn find_outcome(record: &Node<'_>, block: &Node<'_>) -> Outcome {
         return Outcome::Denied(match decision.find_text("source") {
             Some("hook") => DeniedBy::Hook,
             Some("user") => DeniedBy::User,
-            Some(_) => DeniedBy::Settings,
             None if record.find_text("toolDenialKind") == Some("user-rejected") => DeniedBy::User,
-            None => DeniedBy::Settings,
+            _ => DeniedBy::Settings,
         });
     }
     if block.is_true("is_error") {

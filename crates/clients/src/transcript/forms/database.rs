@@ -1,4 +1,4 @@
-//! A SQLite database with sessions, messages and parts.
+//! A `SQLite` database with sessions, messages and parts.
 //!
 //! It is never opened where it is: even a reader would make or change files beside it. A copy with its log is made in a
 //! private directory, and removed as soon as it was read.

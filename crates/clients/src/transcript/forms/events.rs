@@ -107,7 +107,7 @@ fn complete_call(recorder: &mut Recorder<'_>, data: &Node<'_>) {
     };
     if outcome == Outcome::Ok && call.kind == CallKind::Edit {
         let action = match data.get("fileEdits").list() {
-            [edit] => match edit.find_text("kind") {
+            [only] => match only.find_text("kind") {
                 Some("create") => Some(ChangeAction::Create),
                 Some("edit") => Some(ChangeAction::Edit),
                 Some("delete") => Some(ChangeAction::Delete),

@@ -33,7 +33,10 @@ pub(super) struct LineForm {
 
 /// Returns the reader of a form with lines; `None` for the others.
 pub(super) fn find_line_form(form: TranscriptForm) -> Option<LineForm> {
-    let (keys, skips, read): (_, fn(&[u8]) -> bool, fn(&mut Recorder<'_>, &Node<'_>)) = match form {
+    type SkipsLine = fn(&[u8]) -> bool;
+    type ReadRecord = fn(&mut Recorder<'_>, &Node<'_>);
+
+    let (keys, skips, read): (_, SkipsLine, ReadRecord) = match form {
         TranscriptForm::ContentBlocks => {
             (content_blocks::KEYS, content_blocks::skips_line, content_blocks::read_record)
         }

@@ -46,7 +46,7 @@ pub(super) const KEYS: Keys = Keys::new(&[
 pub(super) fn read_record(recorder: &mut Recorder<'_>, record: &Node<'_>) {
     let session = &mut recorder.session;
     if let Some(id) = record.find_text("sessionId") {
-        session.id = id.to_owned();
+        id.clone_into(&mut session.id);
         let time = time_of(record.get("startTime"));
         recorder.set_time(time);
         return;
