@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use brief_syntax::text::visible_line;
 use brief_workflows::replay::{
-    BrokenRate, Replay, ReplayRequest, ReplayVerdict, RuleReport, SessionReport, TimelineEntry,
+    BrokenRate, Replay, ReplayRequest, ReplayVerdict, ReplayedRule, SessionReport, TimelineEntry,
     TimelineKind, replay_sessions,
 };
 use clap::Args;
@@ -131,7 +131,7 @@ fn choose(
     let located =
         project.root().locate_target(project.system(), session.directory(), Path::new(word));
     let path = located.as_ref().map_or(word, |target| target.slashed()).to_owned();
-    let is_rule = |rule: &RuleReport| {
+    let is_rule = |rule: &ReplayedRule| {
         rule.place == word
             || rule.name == word
             || rule.check.as_deref() == Some(word)
@@ -148,7 +148,7 @@ fn choose(
     let is_about = |session: &SessionReport| session.timeline.iter().any(touches);
     if replay.sessions.iter().any(is_about) {
         replay.sessions.retain(is_about);
-        let in_file = |rule: &mut RuleReport| {
+        let in_file = |rule: &mut ReplayedRule| {
             let prefix = format!("{path}:");
             rule.evidence.retain(|found| {
                 found.evidence.place == path || found.evidence.place.starts_with(&prefix)
@@ -195,7 +195,7 @@ fn replay_json(replay: &Replay, args: &ReplayArgs) -> Value {
 }
 
 fn print_rules(ui: &mut Ui, replay: &Replay, evidence: usize) -> Result {
-    let (loud, quiet): (Vec<&RuleReport>, Vec<&RuleReport>) =
+    let (loud, quiet): (Vec<&ReplayedRule>, Vec<&ReplayedRule>) =
         replay.rules.iter().partition(|rule| rule.advice.is_some() || !rule.evidence.is_empty());
     for rule in loud.iter().chain(quiet.iter().take(MOST_QUIET)) {
         print_rule(ui, rule, evidence)?;
@@ -206,7 +206,7 @@ fn print_rules(ui: &mut Ui, replay: &Replay, evidence: usize) -> Result {
     print_summary(ui, replay)
 }
 
-fn print_rule(ui: &mut Ui, rule: &RuleReport, evidence: usize) -> Result {
+fn print_rule(ui: &mut Ui, rule: &ReplayedRule, evidence: usize) -> Result {
     ui.print_heading(&format!("{}  {}", visible_line(&rule.place), visible_line(&rule.title)))?;
     if rule.arrival.total() > 0 {
         let parts: Vec<String> =

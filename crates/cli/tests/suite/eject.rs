@@ -1,6 +1,6 @@
 //! `brief eject`: after a year of use, the user's files are what they were, byte for byte, and no trace is left.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -126,7 +126,7 @@ fn use_for_a_year(project: &Sandbox, client: &Client) {
 /// All clients, all states: what the user had is as it was, and nothing that is left names the program.
 #[test]
 fn a_year_leaves_no_trace() {
-    let mut cases = 0;
+    let (mut cases, mut wrong) = (0, BTreeSet::new());
     for client in &BUILTIN.clients {
         if client.hook.as_ref().and_then(|hook| hook.install.as_ref()).is_none() {
             continue;
@@ -158,22 +158,22 @@ fn a_year_leaves_no_trace() {
                 for (path, content) in left {
                     let text = String::from_utf8_lossy(content);
                     let was = before.get(path).map(|content| String::from_utf8_lossy(content));
-                    assert_eq!(
-                        Some(&*text),
-                        was.as_deref(),
-                        "{} {state:?} {place}: {path}",
-                        client.id
-                    );
-                    assert!(!text.contains("brief"), "{path}: {text}");
+                    if Some(&*text) != was.as_deref() || text.contains("brief") {
+                        wrong.insert(format!("{} {state:?} {place}: {path}", client.id));
+                    }
                 }
                 let lost: Vec<_> = before.keys().filter(|path| !left.contains_key(*path)).collect();
                 assert!(lost.is_empty(), "{} {state:?}: {lost:?}", client.id);
+            }
+            if wrong.iter().any(|case| case.starts_with(&format!("{} ", client.id))) {
+                continue;
             }
             let again = run(&project, &["eject", "--all"]);
             assert!(again.stderr.contains("no trace of brief in this project"), "{again}");
             cases += 1;
         }
     }
+    assert_eq!(wrong, BTreeSet::new());
     assert_eq!(cases, 15 * STATES.len());
 }
 

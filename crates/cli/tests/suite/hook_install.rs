@@ -1,10 +1,9 @@
 //! `brief hook install` and `brief hook uninstall`
 
-use std::fs;
-
 use brief_clients::hook::guard::find_command;
 use brief_testkit::Sandbox;
 use serde_json::{Value, json};
+use std::fs;
 
 use crate::build::make_executable;
 use crate::project;

@@ -548,7 +548,11 @@ const NOT_RUN: &str = "docs/reference/replay.md";
 /// Every tutorial and every how-to is run by a test of this file or of the runbook, and so is every other page with commands.
 #[test]
 fn every_page_with_commands_is_run() {
-    let tests = concat!(include_str!("pages.rs"), include_str!("runbook.rs"));
+    let tests = concat!(
+        include_str!("pages.rs"),
+        include_str!("page_outcomes.rs"),
+        include_str!("runbook.rs")
+    );
     for (directory, has_tasks) in [
         ("docs/tutorials", true),
         ("docs/how-to", true),

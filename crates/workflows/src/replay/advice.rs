@@ -6,7 +6,7 @@ use brief_engine::Project;
 use brief_engine::sees::Delivery;
 use brief_profiles::KnownClients;
 
-use super::report::{ReplayVerdict, RuleReport, SessionRule};
+use super::report::{ReplayVerdict, ReplayedRule, SessionRule};
 use super::{Replay, count_nouns};
 use crate::delivery::find_viewers;
 
@@ -56,7 +56,7 @@ pub(super) fn advise_rules(replay: &mut Replay, project: &Project<'_>, known: &K
 }
 
 fn advise_rule(
-    rule: &RuleReport,
+    rule: &ReplayedRule,
     sessions: usize,
     missing: Option<(&str, &Delivery)>,
     was_missing: bool,

@@ -34,7 +34,7 @@ use session::report_session;
 
 pub use report::{
     ArrivalCounts, BrokenRate, ClientRecords, OccasionCounts, ReplayProblem, ReplayVerdict,
-    RuleEvidence, RuleReport, SessionReport, SessionRule, TimelineEntry, TimelineKind,
+    ReplayedRule, RuleEvidence, SessionReport, SessionRule, TimelineEntry, TimelineKind,
     VerdictCount, ViolationProof,
 };
 
@@ -58,7 +58,7 @@ pub struct Replay {
     /// The sessions of the project, oldest first.
     pub sessions: Vec<SessionReport>,
     /// The rules that applied or have a check, those with something to do first.
-    pub rules: Vec<RuleReport>,
+    pub rules: Vec<ReplayedRule>,
     pub clients: Vec<ClientRecords>,
     pub problems: Vec<ReplayProblem>,
 }
@@ -297,7 +297,7 @@ fn group_receipts<'r>(receipts: &'r [Receipt], root: &Path) -> SessionReceipts<'
     grouped
 }
 
-fn collect_rules(sessions: &[SessionReport], guidance: &Guidance<'_, '_>) -> Vec<RuleReport> {
+fn collect_rules(sessions: &[SessionReport], guidance: &Guidance<'_, '_>) -> Vec<ReplayedRule> {
     let shown: Vec<String> =
         guidance.rules.iter().map(|rule| format!("{}:{}", rule.place, rule.line)).collect();
     let mut places: HashMap<(&str, &str), usize> = shown
@@ -306,17 +306,17 @@ fn collect_rules(sessions: &[SessionReport], guidance: &Guidance<'_, '_>) -> Vec
         .enumerate()
         .map(|(index, (place, rule))| ((place.as_str(), rule.name.as_str()), index))
         .collect();
-    let mut reports: Vec<RuleReport> = guidance
+    let mut reports: Vec<ReplayedRule> = guidance
         .rules
         .iter()
         .map(|rule| {
             let check = rule.check.and_then(|check| guidance.checks.get(check));
-            RuleReport {
+            ReplayedRule {
                 format: rule.format.to_owned(),
                 title: rule.title.clone(),
                 check: check.map(|check| check.id.to_string()),
                 enforce: check.map(|check| check.check.enforce.as_str().to_owned()),
-                ..RuleReport::new(&format!("{}:{}", rule.place, rule.line), &rule.name)
+                ..ReplayedRule::new(&format!("{}:{}", rule.place, rule.line), &rule.name)
             }
         })
         .collect();
@@ -326,7 +326,7 @@ fn collect_rules(sessions: &[SessionReport], guidance: &Guidance<'_, '_>) -> Vec
             let key = (rule.place.as_str(), rule.name.as_str());
             // A rule that applied to a file and is not among those of the whole project.
             let index = *places.entry(key).or_insert_with(|| {
-                reports.push(RuleReport::new(&rule.place, &rule.name));
+                reports.push(ReplayedRule::new(&rule.place, &rule.name));
                 reports.len() - 1
             });
             let Some(report) = reports.get_mut(index) else { continue };

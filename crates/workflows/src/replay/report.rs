@@ -195,7 +195,7 @@ pub enum TimelineKind {
 
 /// A rule over all sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RuleReport {
+pub struct ReplayedRule {
     pub place: String,
     pub name: String,
     pub format: String,
@@ -217,9 +217,9 @@ pub struct RuleReport {
     pub advice: Option<String>,
 }
 
-impl RuleReport {
-    pub(super) fn new(place: &str, name: &str) -> RuleReport {
-        RuleReport {
+impl ReplayedRule {
+    pub(super) fn new(place: &str, name: &str) -> ReplayedRule {
+        ReplayedRule {
             place: place.to_owned(),
             name: name.to_owned(),
             format: String::new(),
