@@ -14,7 +14,7 @@ use brief_dialects::RuleCheck;
 use brief_dialects::rule_check::{Enforcement, MessageKind};
 use brief_engine::{Catalog, System};
 use brief_registry::history::{
-    ChangeSelection, ChangedContent, ChangedFile, CommitMessage, HistoryError, Repository,
+    ChangeSelection, ChangedContent, CommitMessage, HistoryError, Repository, RevisedFile,
     Revisions,
 };
 use brief_syntax::{Diagnostic, Root, Severity, Source, Span, limits, rules};
@@ -41,7 +41,7 @@ pub fn date_of_today(system: &dyn System) -> String {
 /// A change set, read.
 #[derive(Debug, Clone)]
 pub struct ReadChange {
-    pub files: Vec<ChangedFile>,
+    pub files: Vec<RevisedFile>,
     pub messages: Vec<CommitMessage>,
     /// The way from the top of the repository to the project, with a `/` at its end unless it is empty.
     prefix: String,
@@ -309,7 +309,7 @@ pub fn judge_text(
     found
 }
 
-fn describe_file<'c>(path: &str, file: &'c ChangedFile) -> FileChange<'c> {
+fn describe_file<'c>(path: &str, file: &'c RevisedFile) -> FileChange<'c> {
     let kind = match (&file.old, &file.new) {
         (None, _) => FileChangeKind::Create,
         (Some(_), None) => FileChangeKind::Delete,

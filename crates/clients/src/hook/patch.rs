@@ -2,19 +2,19 @@
 
 use brief_dialects::Action;
 
-use super::proposal::{ChangeKind, ProposedChange, TextEdit};
+use super::proposal::{ProposalKind, ProposedChange, TextEdit};
 use super::{ToolEffect, Touch};
 
 /// The beginnings of the lines that name files, and the changes of these files.
-const HEADERS: [(&str, ChangeKind); 4] = [
-    ("*** Add File: ", ChangeKind::Create),
-    ("*** Update File: ", ChangeKind::Edit),
-    ("*** Delete File: ", ChangeKind::Delete),
-    ("*** Move to: ", ChangeKind::Create),
+const HEADERS: [(&str, ProposalKind); 4] = [
+    ("*** Add File: ", ProposalKind::Create),
+    ("*** Update File: ", ProposalKind::Edit),
+    ("*** Delete File: ", ProposalKind::Delete),
+    ("*** Move to: ", ProposalKind::Create),
 ];
 
 /// Returns the file that a line names, and its change.
-fn parse_header(line: &str) -> Option<(&str, ChangeKind)> {
+fn parse_header(line: &str) -> Option<(&str, ProposalKind)> {
     let found =
         HEADERS.iter().find_map(|(header, kind)| Some((line.strip_prefix(header)?.trim(), *kind)));
     found.filter(|(path, _)| !path.is_empty())
@@ -29,7 +29,7 @@ pub(super) fn parse_patch(text: &str) -> Vec<ProposedChange> {
         if let Some((path, kind)) = parse_header(line) {
             let is_move = line.starts_with(HEADERS[3].0);
             if let (true, Some(moved)) = (is_move, changes.last_mut()) {
-                moved.kind = ChangeKind::Delete;
+                moved.kind = ProposalKind::Delete;
             }
             changes.push(ProposedChange { path: path.into(), kind, edits: Vec::new() });
             begins_hunk = true;
@@ -68,7 +68,7 @@ pub(super) fn collect_patch_touches(text: &str) -> Vec<Touch> {
     let named = text.lines().filter_map(parse_header);
     named
         .map(|(path, kind)| {
-            let is_new = kind == ChangeKind::Create;
+            let is_new = kind == ProposalKind::Create;
             let action = if is_new { Action::Create } else { Action::Edit };
             Touch::new(path, ToolEffect::Does(action))
         })

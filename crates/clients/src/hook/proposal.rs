@@ -61,14 +61,14 @@ pub struct ReportedChange {
 pub struct ProposedChange {
     /// The path as the client gave it.
     pub path: PathBuf,
-    pub kind: ChangeKind,
+    pub kind: ProposalKind,
     /// The replaced texts of an edit; of a new or rewritten file one without an old text. Empty where the texts are not known.
     pub edits: Vec<TextEdit>,
 }
 
 /// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeKind {
+pub enum ProposalKind {
     /// A file that may exist gets the whole text.
     Write,
     Create,
@@ -247,13 +247,13 @@ fn collect_file_changes(
     }
     let has_old = edits.iter().any(|edit| !edit.old.is_empty());
     let kind = if has_old {
-        ChangeKind::Edit
+        ProposalKind::Edit
     } else if tools.create.contains_text(tool) {
-        ChangeKind::Create
+        ProposalKind::Create
     } else if tools.edit.contains_text(tool) {
-        ChangeKind::Edit
+        ProposalKind::Edit
     } else {
-        ChangeKind::Write
+        ProposalKind::Write
     };
     vec![ProposedChange { path: PathBuf::from(path), kind, edits }]
 }

@@ -30,7 +30,7 @@ pub enum ChangeSelection {
 
 /// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedFile {
+pub struct RevisedFile {
     /// The path below the top, with `/` between names.
     pub path: String,
     /// The content before; `None` for a new file.
@@ -83,7 +83,7 @@ impl Repository {
         &self,
         selection: &ChangeSelection,
         is_wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<Vec<ChangedFile>, HistoryError> {
+    ) -> Result<Vec<RevisedFile>, HistoryError> {
         let changes = self.list_changes(selection)?;
         let mut objects: Vec<&str> = Vec::new();
         for change in changes.iter().filter(|change| is_wanted(&change.path)) {
@@ -110,7 +110,7 @@ impl Repository {
             // A file that was touched and has the same content has not changed.
             let is_same = matches!((&old, &new), (Some(ChangedContent::Bytes(old)), Some(ChangedContent::Bytes(new))) if old == new);
             if !is_same && (old.is_some() || new.is_some()) {
-                files.push(ChangedFile { path: change.path.clone(), old, new });
+                files.push(RevisedFile { path: change.path.clone(), old, new });
             }
         }
         Ok(files)

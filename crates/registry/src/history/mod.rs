@@ -23,7 +23,7 @@ use brief_syntax::limits;
 use brief_system::{Listing, System, TreeFileKind, TreeSystem};
 
 pub(crate) use caller::Caller;
-pub use changes::{ChangeSelection, ChangedContent, ChangedFile, CommitMessage};
+pub use changes::{ChangeSelection, ChangedContent, CommitMessage, RevisedFile};
 pub use commits::FileCommit;
 pub use error::HistoryError;
 use objects::{Committed, Objects};

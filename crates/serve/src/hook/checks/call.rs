@@ -7,7 +7,7 @@ use std::sync::Arc;
 use brief_checks::rules::{
     Operation, PastEvent, ProjectTree, Replacement, RuleSet, TreePath, Work,
 };
-use brief_clients::hook::proposal::{ChangeKind, Proposal, ProposedChange, read_proposal};
+use brief_clients::hook::proposal::{Proposal, ProposalKind, ProposedChange, read_proposal};
 use brief_clients::hook::{AnswerEffect, HookCall, HookMoment};
 use brief_dialects::rule_check::{Enforcement, RuleCheck, RunLimit, Subject};
 use brief_engine::Project;
@@ -75,11 +75,11 @@ impl CallOperations {
 fn operation_of(change: &ProposedChange) -> Operation<'_> {
     let path = change.path.as_path();
     match (change.kind, change.edits.as_slice()) {
-        (ChangeKind::Delete, _) => Operation::Delete { path },
-        (ChangeKind::Write | ChangeKind::Create, [only]) if only.old.is_empty() => {
+        (ProposalKind::Delete, _) => Operation::Delete { path },
+        (ProposalKind::Write | ProposalKind::Create, [only]) if only.old.is_empty() => {
             Operation::Write { path, text: Some(Cow::Borrowed(&only.new)) }
         }
-        (ChangeKind::Write | ChangeKind::Create, []) => Operation::Write { path, text: None },
+        (ProposalKind::Write | ProposalKind::Create, []) => Operation::Write { path, text: None },
         (_, edits) => {
             let replacements = edits.iter().map(|edit| Replacement {
                 old: Cow::Borrowed(edit.old.as_str()),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use brief_checks::rules::RuleSet;
 use brief_clients::hook::AnswerEffect;
-use brief_clients::hook::proposal::{ChangeKind, Proposal, ProposedChange};
+use brief_clients::hook::proposal::{Proposal, ProposalKind, ProposedChange};
 use brief_dialects::rule_check::Enforcement;
 use brief_engine::receipts::{CheckOutcome, ReceiptCheck};
 use brief_system::paths::clean_path;
@@ -87,8 +87,8 @@ fn read_file(event: &CheckedEvent<'_>, file: &Path) -> String {
 /// Returns whether a change takes the hook out of its file, or out of the directory that has it.
 fn removes_hook(change: &ProposedChange) -> bool {
     match (change.kind, change.edits.as_slice()) {
-        (ChangeKind::Delete, _) | (_, []) => true,
-        (ChangeKind::Edit, edits) => {
+        (ProposalKind::Delete, _) | (_, []) => true,
+        (ProposalKind::Edit, edits) => {
             edits.iter().any(|edit| edit.old.contains(HOOK_WORDS) && !edit.new.contains(HOOK_WORDS))
         }
         (_, edits) => !edits.iter().any(|edit| edit.new.contains(HOOK_WORDS)),
