@@ -305,11 +305,11 @@ mod tests {
     #[test]
     fn an_unknown_key_is_a_problem_and_no_switch() {
         let settings =
-            HookSettings::load(&system().with_file(USER, "colour = 1\n[hook]\nenabld = false\n"));
+            HookSettings::load(&system().with_file(USER, "colorz = 1\n[hook]\nenabld = false\n"));
         assert!(!settings.is_silent());
         let messages: Vec<&str> =
             settings.problems.iter().map(|found| found.message.as_str()).collect();
-        assert_eq!(messages, ["unknown key `colour`", "unknown key `hook.enabld`"]);
+        assert_eq!(messages, ["unknown key `colorz`", "unknown key `hook.enabld`"]);
     }
 
     /// Only the user chooses that a hook refuses what it cannot decide.
